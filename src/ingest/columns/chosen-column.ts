@@ -5,10 +5,10 @@ import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-n
 import { fieldsOfHeader } from './fields.ts';
 import { fieldsNamed, isKnownName } from './known-headers.ts';
 
-/** The columns of an export, as a run stores them. */
+/** The columns of an export, as its run stores them. */
 export interface ReadColumns {
   readonly header: readonly string[];
-  /** Field by column. */
+  /** Field of each column, by the column's name. */
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 
@@ -19,9 +19,9 @@ export interface RowChoice {
 }
 
 /**
- * Finds a column by its name in the header, in any spelling, or by its field.
+ * Finds columns by their name in the header, in any spelling, or by their field.
  *
- * @returns positions from 0; several if columns share the name or the field: the first filled cell counts
+ * @returns positions from 0. If several columns share the name or field, the first filled cell of a row counts
  */
 function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
   const where = (fits: (column: number) => boolean): number[] => [...header.keys()].filter(fits);
@@ -33,7 +33,10 @@ function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
   return alike.length > 0 ? alike : where((column) => fields[column] === name.toLowerCase());
 }
 
-/** Reads a named column of a record: the first filled cell. */
+/**
+ * Returns a function that reads a named column of a record. If several columns have the name, it reads the first filled
+ * cell.
+ */
 export function columnReader(columns: ReadColumns, name: string): (cells: readonly string[]) => string {
   const positions = findColumns(columns, name);
   return (cells) =>
@@ -42,9 +45,7 @@ export function columnReader(columns: ReadColumns, name: string): (cells: readon
 
 /**
  * Refuses `--only` and `--order-by` if the export does not have the column.
- *
- * @param isShown true: the error may name every column; false: only well-known names, because the first line of a file
- *   without a header is a contact
+ * @param isShown false hides unknown names: the first line of a file without a header is a contact
  * @throws Problem `column.unknown` that lists the columns
  */
 export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, isShown: boolean): void {
@@ -61,7 +62,7 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   });
 }
 
-/** What to do instead of `--only` with a value that identifies a person. */
+/** The next step in errors about `--only` with a value that identifies a person. */
 export const describingColumn =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
@@ -70,10 +71,8 @@ const personalFields: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Refuses `--only` with a value that identifies people, because the run and Temporal keep the value even after an
- * erasure.
- *
- * @param columns absent: the export is not known yet, and only the names of columns are checked
+ * Refuses `--only` with a value that identifies people: the run and Temporal keep the value even after an erasure.
+ * @param columns undefined before the export is read; then only names of columns are checked
  * @throws Problem `setting.invalid`
  */
 export function refusePersonalColumns(only: readonly RowFilter[], columns?: ReadColumns): void {
@@ -91,8 +90,8 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Read
 }
 
 /**
- * The name of a column for logs and Temporal. Only well-known names are shown, because a file without a header can have
- * a contact there.
+ * Names a column in logs and in Temporal. Only well-known names are shown: a file without a header can have a contact
+ * there.
  */
 export function publicColumn(name: string): string {
   return isKnownName(headerKey(name)) ? `"${shownHeader(name)}"` : 'a column of its own';

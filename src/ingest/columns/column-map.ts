@@ -9,7 +9,7 @@ import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
 import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
-/** The columns of each field. */
+/** The columns of an export, by field. */
 export interface ColumnMap {
   readonly source: string;
   readonly fields: ColumnsOfPeople;
@@ -18,13 +18,10 @@ export interface ColumnMap {
 }
 
 /**
- * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
- * is used once. Columns with the same name are not chosen by guess.
- *
- * @param source the source of the contacts; if it is a known CRM, its columns are expected
- * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
- *   `mapping.opt-out-ignored`, `mapping.consent-unclear`, `export.no-identifying-column`, `export.other-object`,
- *   `export.own-file`, `export.shortened-ids`
+ * Assigns each column to one field: by the mapping file, then the recognised CRM, then common names. Columns with equal
+ * names are refused, not guessed.
+ * @param source the source of the contacts; the columns of a known CRM are expected @throws Problem `mapping.*`,
+ * `export.*`
  */
 export function mapColumns(
   path: string,
@@ -66,16 +63,15 @@ export function mapColumns(
   };
 }
 
-/** The CRM with this name, otherwise the CRM that the header shows. HubSpot has two kinds of exports. */
+/** Returns the CRM that `--source` names, otherwise the CRM that the header shows. HubSpot has two kinds of exports. */
 function knownExportOf(name: string | undefined, recognised: CrmExport | undefined): CrmExport | undefined {
   if (recognised?.source === name) return recognised;
   return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
 /**
- * Some headers can mean a last name or a full name. Beside a column of first names only, a column such as the German
- * `Name` has last names, unless its cells repeat the first names. If no other column has names, a column such as
- * `Nombre` has full names.
+ * Decides about headers that can mean a last or a full name. Beside first names, a column such as the German `Name` has
+ * last names, unless its cells repeat the first names. A column alone, such as `Nombre`, has full names.
  */
 function withNamesInTheirPlace(
   fields: ColumnsOfPeople,
@@ -100,12 +96,12 @@ function withNamesInTheirPlace(
   return both.length > 2 * repeated.length ? { ...fields, last_name: name, name: [] } : fields;
 }
 
-/** A header with a sign that could be the delimiter, such as `company^email`. */
+/** Matches a header that contains an unknown delimiter, such as `company^email`. */
 const joinedNames = /[^\p{L}\p{M}\p{N}\s._'@#*/():!?+-]/u;
 
 /**
- * Refuses a file that does not list people: no column identifies people, or there is only a column `name` beside
- * columns of companies or deals.
+ * Refuses a file that lists no people: no column identifies people, or only a `name` beside columns of companies or
+ * deals.
  *
  * @throws Problem `export.other-object`, `export.no-identifying-column`
  */
@@ -121,7 +117,7 @@ function refuseWithoutPeople(
   if (!isJoined && (['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
   if (has('first_name') && has('last_name') && employed) return;
   const other = otherObjectOf(header);
-  // In an export of companies, `name` is the name of the company.
+  // In an export of companies or deals, the column `name` names the company or deal.
   const isPerson =
     other === undefined ||
     mapping?.columns?.name !== undefined ||
@@ -138,7 +134,7 @@ function refuseWithoutPeople(
           '--mapping FILE',
       },
     );
-  // The first line of a file without a header can be a contact.
+  // The names are shown only if they are well known, because the first line of a file without a header is a contact.
   const names = recognised ? `: ${shownHeaders(header)}` : '';
   throw new UsageProblem(
     'export.no-identifying-column',
@@ -152,20 +148,17 @@ function refuseWithoutPeople(
   );
 }
 
-/** `5.01234E+17`: a long number as a spreadsheet program saves it. */
+/** Matches a long number as a spreadsheet program shortens it: `5.01234E+17`. */
 const shortened = /^\d[.,]?\d*E\+\d+$/i;
-/** A number of 17 or more digits after a spreadsheet program has kept only 15. */
+/** Matches a number of which a spreadsheet program has kept only 15 digits, so that it ends in zeros. */
 const rounded = /^\d{15}0{2,}$/;
-/** A few numbers may really end in zeros. */
+/** Minimum number of ids that must all end in zeros, because a few ids may really do so. */
 const fewestRounded = 3;
 
 /**
- * Refuses record ids that a spreadsheet program has shortened. Such an id can be another record of the CRM, which a
- * file for the importer would then change.
- *
- * @param column the column of record ids, if there is one
- * @param isNamed true: a mapping file names the column, so ids that end in zeros are accepted
- * @throws Problem `export.shortened-ids`
+ * Refuses record ids that a spreadsheet program has shortened. Such an id can belong to another record, which an import
+ * file would change.
+ * @param isNamed true if a mapping file names the column, so that ids that end in zeros are accepted
  */
 function refuseShortenedIds(
   path: string,

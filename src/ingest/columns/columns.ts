@@ -3,7 +3,7 @@ import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { canHold, filledCells, type ContactField, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
-/** Fields whose name is not proof enough: `Last` can be a date, and `id` an e-mail. */
+/** Fields that also need fitting cells, because a name is not enough: `Last` can be a date, and `id` an e-mail. */
 const checkedFields: readonly ContactField[] = [
   'first_name',
   'last_name',
@@ -13,7 +13,7 @@ const checkedFields: readonly ContactField[] = [
   'organization_name',
 ];
 
-/** The columns of a header. Each can be taken once. */
+/** The columns of a header. Each column can be assigned to one field. */
 export class Columns {
   readonly #path: string;
   readonly #first: FirstRows;
@@ -30,7 +30,7 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** Where the header is, for errors. */
+  /** Names the place of the header in errors. */
   where(): string {
     return `${this.#path}, header`;
   }
@@ -58,9 +58,8 @@ export class Columns {
   }
 
   /**
-   * Takes the free columns with these names, in the order of the names. Two filled columns with the same name are
-   * refused if there is no better column, and otherwise ignored. This holds for e-mails too: in a joined report the
-   * second column is the owner's.
+   * Assigns free columns with these names to a field. If two filled columns share a name, they are refused, or ignored
+   * if a better column exists: in a joined report, the second e-mail can be that of the record's owner.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const { rows } = this.#first;
@@ -77,7 +76,7 @@ export class Columns {
       if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
     }
-    // Only one column, because ids of two systems must not be mixed.
+    // A contact's id comes from one column, because ids of two systems must not be mixed.
     const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
     for (const column of claimed) this.#taken.add(column);
     return claimed;

@@ -3,7 +3,7 @@ import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identit
 import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
-/** The header of an export, and first rows as examples of its cells. */
+/** The header of an export, and its first rows as samples of the cells. */
 export interface FirstRows {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -15,7 +15,7 @@ export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
 /** The columns that identify people: positions from 0, in order of preference. */
 export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
 
-/** An opt-out forbids any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
+/** What an opt-out forbids: any lookup of the contact (`processing`), or only requests for phone numbers (`calls`). */
 export type OptOutScope = 'processing' | 'calls';
 
 export const fieldOfScope = {
@@ -23,19 +23,19 @@ export const fieldOfScope = {
   calls: 'opted_out_of_calls',
 } as const satisfies Record<OptOutScope, Field>;
 
-/** The cells of a column that are not blank. */
+/** Returns the cells of a column that are not blank. */
 export function filledCells(rows: FirstRows['rows'], column: number): string[] {
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
 }
 
-/** Placeholders for a missing value. */
+/** Matches placeholders for a missing value, such as `n/a` or `-`. */
 const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
 
 export function isNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
 }
 
-/** An e-mail is neither an id nor a company, although some programs use e-mails as ids. */
+/** Refuses an e-mail in a column of ids or companies, although some programs use e-mails as ids. */
 const noAddress = (cell: string): string | undefined =>
   parseEmails(cell)[0] === undefined ? cell : undefined;
 
@@ -53,8 +53,8 @@ const cellReaders: Readonly<Record<ContactField, (cell: string) => string | unde
 };
 
 /**
- * Whether the cells of a column fit a field. They do not if more than half are unreadable. A column of names fits if
- * one cell is readable, because people write e-mails into a required name.
+ * True if the cells of a column fit a field: at most half are unreadable. For a column of names, one readable cell is
+ * enough, because people write e-mails into a required name.
  */
 export function canHold(rows: FirstRows['rows'], column: number, field: ContactField): boolean {
   const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
@@ -63,7 +63,7 @@ export function canHold(rows: FirstRows['rows'], column: number, field: ContactF
   return cells.length === 0 || (isName ? unreadable < cells.length : unreadable * 2 <= cells.length);
 }
 
-/** The recorded mapping: field by header. Columns without a unique name have their number. */
+/** Returns the mapping that a run stores: fields by column name. A column without a unique name has its number. */
 export function recordedMapping(
   header: readonly string[],
   columns: {
@@ -74,7 +74,7 @@ export function recordedMapping(
   const fields = new Map<number, Field>();
   for (const field of exportFields) for (const column of columns.fields[field]) fields.set(column, field);
   for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfScope[scope]);
-  // `fromEntries` is safe if a column is called `__proto__`.
+  // `Object.fromEntries` also handles a column that is called `__proto__`.
   return Object.fromEntries(
     recordedNames(header).flatMap((name, column) => {
       const field = fields.get(column);
@@ -83,18 +83,18 @@ export function recordedMapping(
   );
 }
 
-/** The fields of a header's columns, from the recorded mapping. */
+/** Returns the field of each column in a header, from the stored mapping. */
 export function fieldsOfHeader<Chosen>(
   header: readonly string[],
   mapping: Readonly<Record<string, Chosen>>,
 ): (Chosen | undefined)[] {
   return recordedNames(header).map((name) =>
-    // `hasOwn` is safe if a column is called `constructor`.
+    // Without `hasOwn`, a column that is called `constructor` would find a property of every object.
     Object.hasOwn(mapping, name) ? mapping[name] : undefined,
   );
 }
 
-/** The names of a header's columns in the recorded mapping. All are different. */
+/** Returns the names of a header's columns as the stored mapping has them. All of them differ. */
 export function recordedNames(header: readonly string[]): string[] {
   const seen = new Set<string>();
   return header.map((name, column) => {

@@ -4,10 +4,10 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import type { ContactField } from './fields.ts';
 import headers from './headers.json' with { type: 'json' };
 
-/** Forms use whole consent sentences as names. The topic of a column is clear before this length. */
+/** Maximum characters read of a header: forms use whole consent sentences, which show their topic earlier. */
 const longestSentence = 1_000;
 
-/** The words of a header in the form for comparing, with a space before and after each: ` do not call `. */
+/** Returns the words of a header in their comparison form, each between spaces, such as ` do not call `. */
 export function headerWords(header: string): string {
   const words = headerName(header)
     .slice(0, longestSentence)
@@ -15,15 +15,13 @@ export function headerWords(header: string): string {
   return ` ${wordForm(words)} `;
 }
 
-/** The form in which words of headers and answers are compared. */
+/** Returns a text in the form in which words of headers and answers are compared. */
 export const wordForm = (text: string): string => comparisonForm(text).normalize('NFC');
 
 /**
- * Compiles patterns of words in any spelling. `…` stands for any text, `^` and `$` for the beginning and the end: `do
- * not call…` matches ` do not call at home `, `…sperre` matches ` kundensperre `, and `^deleted$` does not match `
- * deleted by `. The words may also be written without spaces: `DONOTCALL`.
- *
- * @returns a function that tells whether one of the patterns matches words from `headerWords`
+ * Compiles patterns of words. `…` is any text; `^` and `$` are beginning and end: `do not call…` matches ` do not call
+ * at home `, `…sperre` matches ` kundensperre `. Spaces may be missing (`DONOTCALL`).
+ * @returns a function that tests words from `headerWords`
  */
 export function patternTest(patterns: readonly string[]): (words: string) => boolean {
   const sources = new Set(patterns.flatMap(sourcesOf));
@@ -47,20 +45,20 @@ const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(
 
 const fieldHeaders: Readonly<Record<ContactField, readonly string[]>> = headers.fields;
 
-/** Headers of each field in exports of any program, the best first. */
+/** Headers of each field in exports of any program. The best header comes first. */
 export const commonHeaders = Object.fromEntries(
   Object.entries(fieldHeaders).map(([field, list]) => [field, expand(list, lists)]),
 ) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
-/** Keys of headers that mean first names beside a column of last names, and otherwise full names. */
+/** Keys of headers that mean first names if another column has last names, and full names otherwise. */
 export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
-/** Keys of headers that mean last names beside a column of first names, and otherwise full names. */
+/** Keys of headers that mean last names if another column has first names, and full names otherwise. */
 export const lastOrWholeNames = keysOf(['{last_or_whole_name}']);
 
 const otherKeys = keysOf(headers.others);
 let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Computed at the first use: it takes ten milliseconds, and most commands read no export. */
+/** Computes the fields by header key at the first use: it takes ten milliseconds, and most commands read no export. */
 function knownFields(): ReadonlyMap<string, readonly string[]> {
   if (fieldsByKey) return fieldsByKey;
   const found = new Map<string, string[]>();
@@ -72,23 +70,23 @@ function knownFields(): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Whether exports are known to have a column of this name, even if no field is read from it.
+ * True if exports are known to have a column of this name, even a column that no field uses.
  *
- * @param key of the name, by `headerKey`
+ * @param key key of the name, by `headerKey`
  */
 export function isKnownName(key: string): boolean {
   return otherKeys.has(key) || knownFields().has(key);
 }
 
-/** The fields of a contact that a column of this name can hold. @param key of the name, by `headerKey` */
+/** Returns the fields of a contact that a column of this name can hold. @param key key of the name, by `headerKey` */
 export function fieldsNamed(key: string): readonly string[] {
   return knownFields().get(key) ?? [];
 }
 
-/** A file of contacts can have one column that identifies another kind of object, but not two. */
+/** Number of columns that show an export of another object. One such column also occurs in exports of contacts. */
 const enoughOfObject = 2;
 
-/** The kind of objects in an export, by its columns; undefined: it may be an export of contacts. */
+/** Recognises an export of companies or deals by its columns. Undefined if it may be an export of contacts. */
 export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' | undefined {
   const keys = [...new Set(header.map(headerKey))];
   const count = (list: readonly string[]): number => {

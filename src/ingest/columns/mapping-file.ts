@@ -3,7 +3,7 @@ import { exportFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { ContactField } from './fields.ts';
 
-/** A column by its name in the header or by its position from 1. */
+/** A column, by its name in the header or by its position from 1. */
 const columnSchema = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
 const columnsSchema = z.union(
   [columnSchema, z.array(columnSchema)],
@@ -15,7 +15,7 @@ const optOutColumns = z.union(
   'must be a column, or a column with its values such as {"column": "Status", "values": ["left"]}, or a list',
 );
 
-/** Names of sources appear in Temporal and in `SOURCE/ID`, so few characters are allowed. */
+/** Names of sources appear in Temporal and in `SOURCE/ID`, so only few characters are allowed. */
 const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
 
@@ -26,9 +26,9 @@ const mappingSchema = z.strictObject({
     .string()
     .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
     .optional(),
-  /** For files with quotes as ordinary characters, such as `5" pipe`. */
+  /** `none` is for files in which quotes are ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
-  /** Short rows are filled up with empty cells. */
+  /** `fill` completes short rows with empty cells. */
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
@@ -44,7 +44,7 @@ const mappingSchema = z.strictObject({
   ignore: columnsSchema.optional(),
 });
 
-/** The content of a mapping file (`--mapping FILE`). */
+/** The content of a mapping file, which `--mapping FILE` names. */
 export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof columnSchema>;
 
@@ -58,9 +58,7 @@ export function checkedSource(name: string): string {
 }
 
 /**
- * Checks the content of a mapping file.
- *
- * @param file name of the file for errors
+ * Checks the content of a mapping file. @param file name of the file for errors
  * @throws Problem `mapping.invalid` with the position in the file
  */
 export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {

@@ -11,7 +11,7 @@ import table from './opt-outs.json' with { type: 'json' };
 
 const { headers, answers, words: wordsOfAnswers } = table;
 
-/** Compiles the patterns of each list. A list may be divided by language. */
+/** Compiles each list of patterns. A list may be divided by language. */
 const testsOf = <Name extends string>(
   patterns: Readonly<Record<Name, object>>,
 ): Readonly<Record<Name, (words: string) => boolean>> =>
@@ -22,12 +22,9 @@ const isAbout = testsOf(headers);
 const has = testsOf(wordsOfAnswers);
 
 /**
- * How a column states an opt-out. Its table in docs/guides/exports.md says which values mean "opted out".
- *
- * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted").
- * - `consent`: the column states a consent ("Allow Emails?", "Marketing status").
- * - `basis`: the column describes a consent ("Consent date", "Legal basis …").
- * - `unclear`: the name does not say which of these it is, and the first rows have no value.
+ * What a column states: a `refusal` ("Email Opt Out", "IsDeleted"), a `consent` ("Allow Emails?"), the `basis` of a
+ * consent ("Consent date"), or `unclear` (only the name shows the topic, and the first rows are empty).
+ * docs/guides/exports.md lists which values then mean "opted out".
  */
 export type OptOutPolarity = 'refusal' | 'consent' | 'basis' | 'unclear';
 
@@ -37,10 +34,9 @@ export interface OptOutMeaning {
 }
 
 /**
- * What a column says about opting out, by its name. If the name does not say what was refused, the opt-out forbids
- * processing.
- *
- * @returns undefined if the column is about something else, or about fax or letters, which the product never sends
+ * Derives from a column's name what it states about opting out. If the name leaves open what was refused, the opt-out
+ * forbids processing.
+ * @returns undefined for another topic, such as fax or letters, which the product never sends
  */
 export function optOutOf(header: string): OptOutMeaning | undefined {
   const words = headerWords(header);
@@ -52,7 +48,7 @@ export function optOutOf(header: string): OptOutMeaning | undefined {
   return isAbout.faxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
 }
 
-/** Which cells of a column exclude a row, as the plan shows it. */
+/** Texts of the plan: which cells of a column exclude a row. */
 const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   refusal: 'unless the cell says no',
   consent: 'unless the cell says yes',
@@ -60,25 +56,28 @@ const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   unclear: 'with any value',
 };
 
-/** What the plan shows for a column of this field. A column of consents means the opposite of its field. */
+/** Describes a field in the plan. For a column of consents, the text names the cells that exclude a row. */
 export function describedField(header: string, field: string, isGiven: boolean): string {
   if (field !== 'opted_out' && field !== 'opted_out_of_calls') return field;
   return `${field}, ${isGiven ? 'as the mapping file says' : exclusions[optOutOf(header)?.polarity ?? 'unclear']}`;
 }
 
-/** Whether a column may be about consent or opt-outs without a name that says what its values mean. */
+/** True if a column may be about consent or opt-outs, and its name does not show what its values mean. */
 function looksLikeConsent(header: string): boolean {
   const words = headerWords(header);
   const isOther = isAbout.notUnclear(words) || isAbout.details(words);
   return isAbout.unclear(words) && !isOther && !isAbout.faxOrLetters(words) && !isAbout.letters(words);
 }
 
-/** The meaning of a cell in an opt-out column. An answer that is not understood counts as opted out. */
+/** What a cell in an opt-out column means. `not understood` counts as opted out. */
 export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
 const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
 
-/** The meaning of an answer in a column of each polarity: of known answers, and of others by their words. */
+/**
+ * Meaning of each kind of answer, by the polarity of its column. The last two kinds are not in the lists of known
+ * answers.
+ */
 const meanings = {
   yes: { refusal: out, consent: not, basis: not, unclear: unread },
   no: { refusal: not, consent: out, basis: out, unclear: unread },
@@ -91,10 +90,13 @@ const meanings = {
 } as const satisfies Record<string, Record<OptOutPolarity, OptOutAnswer>>;
 type Answer = keyof typeof meanings;
 
-/** The form in which the values of a mapping file are compared with cells. */
+/** Returns the form in which values of a mapping file are compared with cells. */
 const valueForm = (text: string): string => displayForm(text).toLowerCase();
 
-/** Known answers in any spelling. The last list with an answer wins. Signs such as `✓` are compared as they are. */
+/**
+ * Known answers in any spelling. If several lists have an answer, the last list wins. Signs such as `✓` stay as they
+ * are.
+ */
 const knownAnswers: ReadonlyMap<string, Answer> = new Map(
   (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
     answers[answer]
@@ -107,17 +109,18 @@ const knownAnswers: ReadonlyMap<string, Answer> = new Map(
 const knownAnswer = (shown: string): Answer | undefined =>
   knownAnswers.get(shown) ?? knownAnswers.get(wordForm(shown));
 
-/** `2026-03-01`, `1.3.2026 10:00`, `2026年3月1日`, `1 Mar 2026`, a Unix time. */
+/** Matches a time, such as `2026-03-01`, `1.3.2026 10:00`, `2026年3月1日`, `1 Mar 2026` or a Unix time. */
 const time =
   /^\d{1,4}[-./年] ?\d{1,2}[-./月] ?\d{1,4}|^\d{1,2}\.? \p{L}{3,12}\.? \d{4}|^\p{L}{3,12}\.? \d{1,2},? \d{4}|^\d{10,13}$/u;
 
-/** A longer cell is free text, not an answer. */
+/** Maximum length of an answer. A longer cell is free text. */
 const longestAnswer = 200;
 
 /**
- * The meaning of a cell in an opt-out column.
+ * Finds the meaning of a cell in an opt-out column.
  *
- * @param values values of the mapping file (by `valueForm`) that mean "opted out", instead of the rule of the polarity
+ * @param values values (by `valueForm`) that mean "opted out", from a mapping file; they replace the rule of the
+ * polarity
  */
 export function optOutAnswer(
   cell: string,
@@ -142,21 +145,21 @@ function answerOf(shown: string): Answer {
 
 const longestOptOut = 30;
 
-/** Whether a cell in any column says that the person has opted out. */
+/** True if a cell states an opt-out, whatever its column. */
 function statesOptOut(cell: string): boolean {
   return cell.length <= longestOptOut && knownAnswer(valueForm(cell)) === 'refusals';
 }
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
-  /** The name of the column for reasons and warnings. */
+  /** Name of the column for reasons and warnings. */
   readonly name: string;
-  /** Values (by `valueForm`) that mean "opted out", instead of the rule of the polarity. */
+  /** Values (by `valueForm`) of a mapping file that mean "opted out". They replace the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
   readonly read: (cells: readonly string[]) => OptOutAnswer;
 }
 
-/** Most exports have few different answers. */
+/** Maximum number of different cells whose meaning is cached. Most exports have fewer. */
 const mostRemembered = 1_000;
 const longestRemembered = 100;
 
@@ -180,7 +183,7 @@ function optOutColumn(
   return { column, name: shownHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
 }
 
-/** The opt-out columns of a mapping file. @throws Problem `mapping.opt-out-ignored` */
+/** Returns the opt-out columns that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
 export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
   const given = (['processing', 'calls'] as const).flatMap((scope) =>
     [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
@@ -202,14 +205,14 @@ export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefine
   return given;
 }
 
-/** An example of a mapping file that lists the values of a column. */
+/** Formats an example of a mapping file that lists the opt-out values of a column. */
 function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
   return `{"columns": {"${fieldOfScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }
 
 /**
- * Takes the free columns that are about opting out, by their names and by values that the CRM writes. A column that may
- * be about consent and is empty in the first rows is taken as well: later values count as opted out.
+ * Assigns free columns about opting out, by their names and by values of the CRM. A column about consent that is empty
+ * in the first rows is assigned too, so that later values count as opted out.
  */
 export function takeOptOuts(
   columns: Columns,
@@ -237,13 +240,13 @@ function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number
 }
 
 /**
- * Refuses a file with a free column that may hold opt-outs in an unknown form: its name is about consent or a privacy
- * law, or a cell says that the person has opted out.
+ * Refuses a file if a free column may hold opt-outs in an unknown form: its name is about consent or a privacy law, or
+ * a cell states an opt-out.
  *
  * @throws Problem `mapping.consent-unclear`
  */
 export function refuseUnclearConsents(columns: Columns, first: FirstRows): void {
-  // A row with an extra delimiter has its cells in the wrong columns.
+  // In a row with an extra delimiter, cells are in the wrong columns.
   const rows = first.rows.filter((row) => row.length <= first.header.length);
   const unclear = freeColumns(columns, first).filter(([column, header]) => {
     const cells = filledCells(rows, column);
@@ -266,11 +269,11 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   );
 }
 
-/** Counts for each column the excluded rows, the answers that were not understood, and the rows with listed values. */
+/** Counts rows that each opt-out column excludes, answers that were not understood, and listed values without a row. */
 export class OptOutCounts {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
-    /** Values of the mapping file that no cell has had so far. */
+    /** Values of the mapping file that no cell has had yet. */
     readonly absent: Set<string>;
     optedOut: number;
     unread: number;
@@ -297,7 +300,7 @@ export class OptOutCounts {
     }
   }
 
-  /** Warnings for each column: the excluded rows, and listed values that no row has. */
+  /** Returns a warning for each column that excludes rows, and for listed values that no row has. */
   warnings(): string[] {
     return this.#columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
       const from = scope === 'calls' ? 'from phone numbers' : 'as opted out';
@@ -310,7 +313,7 @@ export class OptOutCounts {
           : '';
       return [
         ...(optedOut > 0 ? [exclusion + notUnderstood + correction] : []),
-        // If a listed value has a typing error, people who opted out would be asked for.
+        // A typing error in a listed value would let the run look up people who opted out.
         ...(absent.size > 0
           ? [
               `no row has ${shownHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +

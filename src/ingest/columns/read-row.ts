@@ -20,12 +20,12 @@ import type { ColumnMap } from './column-map.ts';
 import { isNoValue, type OptOutScope } from './fields.ts';
 import { contactIdOf } from './recognise-export.ts';
 
-/** A record of an export, ready for staging. */
+/** A record of an export, ready to be staged. */
 export interface StagedRow {
   readonly rowNumber: number;
   readonly contactId: string;
   readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
-  /** The reason of the outcome; without an outcome, the reason why the contact counts as opted out. */
+  /** The reason of the outcome. For a row without an outcome, the reason why its contact counts as opted out. */
   readonly reason: string | undefined;
   readonly cells: readonly string[];
   readonly identity: Identity;
@@ -34,7 +34,7 @@ export interface StagedRow {
   readonly keys: readonly string[];
 }
 
-/** A row that cannot be read. */
+/** Values of a row that cannot be read. */
 const unread = {
   outcome: 'malformed',
   identity: {},
@@ -45,9 +45,8 @@ const unread = {
 const noIdentifier = 'no email of one person, profile URL or service id, and no name together with a company';
 
 /**
- * Reads records of one export.
- *
- * @returns a function from the cells of a record, its number from 1, and why it cannot be read (undefined: it can)
+ * Makes the reader of an export's records.
+ * @returns a function of a record's cells, its number from 1, and why it cannot be read (undefined if it can)
  */
 export function createRowReader(
   columns: ColumnMap,
@@ -61,7 +60,7 @@ export function createRowReader(
       return { ...unread, rowNumber, contactId: `row:${rowNumber}`, reason: fault, cells };
     const identity = readIdentity(cells);
     const stated = identityKeys(identity);
-    // A person found only by a shared mailbox would be paid for, but the identity rule assigns no contact by it.
+    // A shared mailbox alone is not looked up: it would be paid for, but the identity rule links no contact by it.
     const keys = stated.every(isSharedKey) ? [] : stated;
     const usable = keys.length > 0;
     const optOut = optOutOfProcessing(cells);
@@ -81,7 +80,10 @@ export function createRowReader(
   };
 }
 
-/** Returns a function that checks a record. It returns the first column that does not clearly allow the contact. */
+/**
+ * Makes a check of records. The check returns the first column that does not clearly allow the contact, if there is
+ * one.
+ */
 function optOutCheck(
   { optOuts }: ColumnMap,
   scope: OptOutScope,
@@ -92,7 +94,7 @@ function optOutCheck(
 
 type IdentityReader = (cells: readonly string[]) => Identity;
 
-/** Reads only the fields that have a column. */
+/** Makes a reader of identities that reads only fields with a column. */
 function createIdentityReader({ fields }: ColumnMap): IdentityReader {
   const readers = (
     [
@@ -123,7 +125,7 @@ function createIdentityReader({ fields }: ColumnMap): IdentityReader {
 
 type CellParser = (cell: string) => string | undefined;
 
-/** The first readable value of these columns. */
+/** Returns the first readable value of these columns. */
 function first(cells: readonly string[], columns: readonly number[], parse: CellParser): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
@@ -135,7 +137,7 @@ function first(cells: readonly string[], columns: readonly number[], parse: Cell
 }
 
 /**
- * All e-mails, each once: work e-mails first, then free mail, then shared mailboxes; each in the order of the columns.
+ * Returns each e-mail once: work e-mails first, then free mail, then shared mailboxes, each in the order of columns.
  */
 function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
   const found: string[] = [];
@@ -152,7 +154,7 @@ function orderOfEmail(address: string): number {
   return isFreeMail(emailDomain(address)) ? 1 : 0;
 }
 
-/** Ids of the service are opaque. They have no spaces, and a maximum length. */
+/** Returns a person id of the service. Such ids are opaque, have no spaces and a maximum length. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
   return /^\S+$/.test(id) && id.length <= longestId && !isNoValue(id) ? id : undefined;

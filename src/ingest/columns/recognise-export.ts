@@ -6,14 +6,13 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
 
-/** A single known name may be a coincidence. */
+/** Number of typical column names that show a CRM. A single one may be a coincidence. */
 const enoughOwnNames = 2;
 
 /**
- * Recognises the CRM that wrote a file, by its header and its record ids in the first rows.
- *
- * @returns undefined if the CRM is not certain, or if the record ids come from another program: a wrong CRM would mix
- *   the ids of two sources
+ * Recognises the CRM that wrote a file, by its header and the record ids in its first rows.
+ * @returns undefined if the CRM is uncertain or the ids are those of another program: a wrong CRM would mix ids of two
+ * sources
  */
 export function recogniseExport(first: FirstRows): CrmExport | undefined {
   const names = first.header.map(headerName);
@@ -24,7 +23,7 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A warning if the named CRM differs from the CRM that header and record ids show. */
+/** Warns if `--source` names another CRM than header and record ids show. */
 export function contradictedSource(named: string | undefined, recognised: CrmExport | undefined): string[] {
   const isCrm = crmExports.some(({ source }) => source === named);
   if (!isCrm || recognised === undefined || recognised.source === named) return [];
@@ -49,7 +48,7 @@ function fits(name: string, pattern: string): boolean {
   return pattern.startsWith('…') ? name.endsWith(pattern.slice(1)) : name === pattern;
 }
 
-/** The record ids in the first rows; none if the CRM's column of record ids is missing or empty. */
+/** Returns the record ids of the first rows; none if their column is missing or empty. */
 function idsOf(
   { fields, exportedId }: CrmExport,
   { header, rows }: FirstRows,
@@ -62,7 +61,7 @@ function idsOf(
   if (column === undefined)
     return columnOf(commonHeaders.contact_id) === undefined ? [] : 'of another program';
   const ids = rows.map((row) => idText(row[column] ?? '')).filter((id) => id !== '');
-  // A single damaged id says nothing about the program.
+  // A single damaged id does not show another program.
   const areForeign = exportedId !== undefined && ids.length > 0 && !ids.some((id) => exportedId.test(id));
   return areForeign ? 'of another program' : ids;
 }
@@ -71,11 +70,11 @@ function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): b
   return distinctiveId !== undefined && ids.length > 0 && ids.every((id) => distinctiveId.test(id));
 }
 
-/** Columns that only `enrich export` writes, not counting the name of the CRM. */
+/** Columns that only `enrich export` writes. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Refuses contacts that `enrich export` wrote. Such a file can mix sources, and has apostrophes before formulas.
+ * Refuses a file that `enrich export` wrote. It can mix sources, and has apostrophes before formulas.
  *
  * @throws Problem `export.own-file`
  */
@@ -95,16 +94,13 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
   );
 }
 
-/** The id must fit into an index entry. Ids of CRMs are far shorter. */
+/** Maximum length of a record id, which must fit into an index entry. Ids of CRMs are far shorter. */
 const longestId = 500;
 
 /**
- * The id of a contact.
- *
- * @param cell the record id; empty without such a column
- * @param keys identity keys of the row
- * @returns the record id; otherwise a hash of the first identity key, because ids are shown where personal data must
- *   not be; otherwise an id of the row
+ * Returns the id of a contact: its record id, or a hash of its first identity key (ids appear where personal data must
+ * not), or an id of the row.
+ * @param cell the record id; empty without a column of ids @param keys identity keys of the row
  */
 export function contactIdOf(
   source: string,
@@ -120,7 +116,7 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Some CRMs have two spellings of the same id. */
+/** Returns one spelling of an id. Some CRMs write the same id in two ways. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
   if (source === 'dynamics365' && importers.dynamics.acceptedId.test(id)) return id.toLowerCase();
@@ -128,7 +124,10 @@ function canonicalId(source: string, id: string): string {
   return idPrefix !== undefined && id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id;
 }
 
-/** The last three characters of the 18-character form. Each encodes which of five characters are capitals. */
+/**
+ * Computes the last three characters of an 18-character Salesforce id. Each tells which of five characters are
+ * capitals.
+ */
 function salesforceSuffix(id: string): string {
   const capitals = id.split('').map((character) => Number(/[A-Z]/.test(character)));
   return [0, 5, 10]
@@ -137,7 +136,7 @@ function salesforceSuffix(id: string): string {
     .join('');
 }
 
-/** An id as its CRM writes it. Data tools write `4001` as `4001.0` if other cells of the column are empty. */
+/** Returns an id as its CRM writes it. Data tools write `4001` as `4001.0` if other cells of the column are empty. */
 function idText(cell: string): string {
   return displayForm(cell).replace(/^(\d+)\.0$/, '$1');
 }

@@ -9,16 +9,14 @@ import { createParser } from './records.ts';
 /** A record below the header that is not blank. */
 export interface DataRecord {
   readonly cells: readonly string[];
-  /** Why the record cannot be read; undefined if it can. */
+  /** Why the record cannot be read. Undefined if it can. */
   readonly fault: string | undefined;
 }
 
 /**
- * The records of contacts in an export, in batches. Leaves out lines above the header, the header, blank lines, and the
- * footer of a Salesforce report.
- *
- * @param onWarning called at the end with what was left out
- * @throws Problem `export.*`
+ * Reads the records of contacts in batches, without the header, lines above it, blank lines, and the footer of a
+ * Salesforce report.
+ * @param onWarning called at the end with what was left out @throws Problem `export.*`
  */
 export async function* readDataRecords(
   opened: OpenedExport,
@@ -45,8 +43,8 @@ export async function* readDataRecords(
 }
 
 /**
- * A record with too many or too few cells is malformed. The place of the wrong delimiter is unknown, so cells could go
- * into wrong columns.
+ * Makes a check that marks a record with too many or too few cells as malformed. The wrong delimiter can be anywhere,
+ * so cells could get into wrong columns.
  */
 function createCheck({
   file,
@@ -74,14 +72,13 @@ function createCheck({
 
 /** Maximum length of a column's name. */
 const longestName = 100;
-/** Share of well-known names that makes a row a second header. A contact rarely has so many. */
+/** Minimum share of well-known names that makes a row a second header. Contacts rarely have so many. */
 const fewestKnown = 0.75;
 
 /**
- * Recognises a second header in a file that was joined from several files.
- *
- * @returns a function that returns `same` if a record repeats the header, in any spelling, and `other` if it names
- *   other columns: the rows below have other columns then
+ * Makes a check for second headers in a file that was joined from several files.
+ * @returns a function: `same` if a record repeats the header, in any spelling; `other` if it names other columns, which
+ * the rows below then have
  */
 function createHeaderCheck(
   names: readonly string[],
@@ -96,7 +93,7 @@ function createHeaderCheck(
     return own.has(key) || isKnownName(key);
   };
   return (cells) => {
-    // Nearly every record ends the check here, because its first filled cell is an id.
+    // Nearly all records end the check here, because the first filled cell is an id.
     if (!isName(cells.find(isFilled) ?? '')) return undefined;
     const filled = cells.filter(isFilled);
     const known = filled.filter(isName).length;
@@ -105,7 +102,7 @@ function createHeaderCheck(
   };
 }
 
-/** Lines at the end of Salesforce's reports, in the languages of its exports; no contact has such a name. */
+/** Matches the last lines of Salesforce reports in all languages. No contact has such a name. */
 const footerLine = new RegExp(
   [
     '^(?:grand totals?|gesamtsummen?|totaux généraux|total général|total(?:es)? general(?:es)?) ?\\(',

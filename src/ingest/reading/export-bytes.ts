@@ -11,8 +11,8 @@ import { createGunzip } from 'node:zlib';
 /** Bytes per read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
 /**
- * Bytes per piece of work. The event loop serves the database between two pieces. Objects of one piece fit the young
- * generation of the heap; with 128 KB, page faults doubled the time in the kernel.
+ * Bytes of each piece of work, between which the event loop serves the database. The objects of a piece fit the young
+ * generation of the heap: with 128 KB, page faults doubled the time in the kernel.
  */
 const pieceBytes = 64 * 1024;
 
@@ -21,7 +21,7 @@ const headBytes = 4_096;
 /** Maximum bytes of an unpacked file. A small gzip file could otherwise fill the disk of the warehouse. */
 const mostUnpackedBytes = 16 * 1024 ** 3;
 
-/** Size and time of a file. If one changes, the content has changed. */
+/** Size and time of a file. If one of them changes, so has the content. */
 export interface FileState {
   readonly bytes: number;
   readonly modifiedMilliseconds: number;
@@ -44,9 +44,8 @@ export async function fileState(path: string): Promise<FileState> {
 }
 
 /**
- * The hash of an export, to which a run is bound. Reads the file once, with constant memory.
+ * Computes SHA-256 (in hexadecimal) of the stored file, packed bytes for gzip. A run is bound to this hash.
  *
- * @returns SHA-256 in hexadecimal of the stored file: of the packed bytes for gzip
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */
 export async function hashExport(path: string, signal?: AbortSignal): Promise<string> {
@@ -56,7 +55,7 @@ export async function hashExport(path: string, signal?: AbortSignal): Promise<st
   return hash.digest('hex');
 }
 
-/** The first kilobytes of a file, unpacked, and whether it is gzip. Its name does not matter. */
+/** Reads the first kilobytes of a file, unpacked. Whether the file is gzip depends on its bytes, not on its name. */
 export async function readHead(path: string): Promise<{ readonly head: Buffer; readonly gzip: boolean }> {
   let gzip = false;
   for await (const piece of readStoredBytes(path)) {
@@ -107,7 +106,7 @@ export async function* readBytes(
     return;
   }
   const gunzip = createGunzip({ chunkSize: pieceBytes });
-  // An error of either stream ends the other stream, and the loop below throws it.
+  // An error of one stream ends the other, and the loop below throws the error.
   pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
   let bytes = 0;
   try {
@@ -137,7 +136,7 @@ export async function* readBytes(
   }
 }
 
-/** The file is empty or has only blank lines. */
+/** Makes the error for a file that is empty or has only blank lines. */
 export function emptyFile(path: string): Problem {
   return new UsageProblem('export.empty', 'the file is empty', {
     where: path,
@@ -179,7 +178,7 @@ function fileProblem(path: string, cause: unknown): Problem {
  */
 export function refuseForeignKind(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
-  // One character per byte. The file name helps to tell a workbook from another ZIP archive.
+  // Latin-1 has one character per byte. The file name distinguishes a workbook from another ZIP archive.
   const named = `${text} ${basename(path)}`;
   const kind = foreignKinds.find(({ beginning }) => new RegExp(`^${beginning}`, 'iu').test(named));
   if (!kind) return;
@@ -187,14 +186,14 @@ export function refuseForeignKind(path: string, head: Buffer): void {
   throw new UsageProblem('export.not-csv', `this is no CSV file but ${name}`, { where: path, next });
 }
 
-/** @throws Problem `export.changed` if the file has changed since its state was read */
+/** Refuses a file that has changed since its state was read. @throws Problem `export.changed` */
 export async function refuseChange(path: string, before: FileState): Promise<void> {
   const now = await fileState(path);
   if (now.bytes !== before.bytes || now.modifiedMilliseconds !== before.modifiedMilliseconds)
     throw changedExport(path);
 }
 
-/** The error if the content differs from the content of the run. */
+/** Makes the error for a file that differs from the content of its run. */
 export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,

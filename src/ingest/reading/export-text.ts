@@ -2,21 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { readBytes, readHead, refuseForeignKind } from './export-bytes.ts';
 
-/** A file whose encoding is known. */
+/** A file and its encoding. */
 export interface EncodedFile {
   readonly path: string;
   readonly gzip: boolean;
-  /** A label of an encoding that TextDecoder knows. */
+  /** Label of an encoding that TextDecoder knows. */
   readonly encoding: string;
-  /** True if the user has named the encoding. */
+  /** True if the operator has named the encoding. */
   readonly isGiven: boolean;
 }
 
 /**
  * Finds the encoding of a file: the given one, UTF-16 by its byte order mark, otherwise UTF-8.
  *
- * @param given a label from the user
- * @throws Problem `export.not-csv`, `mapping.encoding`, `export.*` if the file cannot be read
+ * @param given label from the operator @throws Problem `export.not-csv`, `mapping.encoding`, `export.*`
  */
 export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
   const { head, gzip } = await readHead(path);
@@ -28,7 +27,7 @@ export async function findEncoding(path: string, given: string | undefined): Pro
   return { path, gzip, encoding, isGiven: false };
 }
 
-/** A label that the user has written. @throws Problem `mapping.encoding` */
+/** Checks the label of an encoding that the operator gave. @throws Problem `mapping.encoding` */
 function checkedEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -41,7 +40,7 @@ function checkedEncoding(label: string): string {
   }
 }
 
-/** Text may have single control characters, but not a tenth of them. */
+/** Refuses a file of which a tenth are control characters. Text may contain a few of them. */
 function refuseControls(path: string, head: Buffer): void {
   const controls = head.reduce((count, byte) => count + (byte < 9 || (byte > 13 && byte < 32) ? 1 : 0), 0);
   if (head.length < 20 || controls < head.length / 10) return;
@@ -69,7 +68,7 @@ export async function* readText(
   const decoder = new TextDecoder(file.encoding, { fatal: true });
   const decode = async (bytes?: Buffer): Promise<string> => {
     try {
-      // Always as a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
+      // The decoder always reads a stream: Node.js 20 decodes windows-1252 in a whole buffer as latin1.
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
       throw await wrongEncoding(file, error);
@@ -84,7 +83,7 @@ export async function* readText(
   if (rest !== '') yield rest;
 }
 
-/** The error for a file that is not valid in its encoding. It shows a file that is not UTF-8 as Windows-1252. */
+/** Makes the error for a file that is not valid in its encoding. Cells that are not UTF-8 are shown as Windows-1252. */
 async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem> {
   const { path, encoding, isGiven } = file;
   if (isGiven || encoding !== 'utf-8')
@@ -107,11 +106,12 @@ async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem
 /** Maximum number and length of cells in an error. */
 const shownCells = 3;
 const shownCharacters = 60;
-/** Only this part of a long line is searched. */
+/** Maximum characters of a line that are searched for foreign cells. */
 const longestLine = 1_000_000;
 
 /**
- * The first cells that are not UTF-8. Each byte is read as one character, because delimiters and line ends are ASCII.
+ * Returns the first cells that are not UTF-8. One character per byte is enough, because delimiters and line ends are
+ * ASCII.
  */
 async function foreignCells({ path, gzip }: EncodedFile): Promise<{ line: number; text: string }[]> {
   const found: { line: number; text: string }[] = [];

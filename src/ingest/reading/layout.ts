@@ -10,30 +10,26 @@ import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './reco
 export interface Layout {
   readonly dialect: Dialect;
   readonly header: string[];
-  /** True if a column has a known name: then the line is surely a header and may be shown. */
+  /** True if a column has a known name. Then the line surely is a header and may be shown. */
   readonly recognised: boolean;
-  /** Records before the header: titles, notes, `sep=;`. */
+  /** Number of records above the header, such as titles, notes and `sep=;`. */
   readonly recordsBefore: number;
   /** The first rows, without blank lines and lines with one cell. */
   readonly rows: readonly (readonly string[])[];
   readonly warnings: readonly string[];
 }
 
-/** Maximum notes above a header. The longest that were seen had a dozen lines. */
+/** Maximum number of notes above a header. The longest notes that we have seen had a dozen lines. */
 const recordsSearched = 40;
-/** Rows below the header that are examples of the cells. */
+/** Number of rows below the header that serve as samples of the cells. */
 const rowsCompared = 100;
 /** Maximum length of a column's name. */
 const longestName = 200;
 
 /**
- * Finds delimiter and header at the beginning of a file. The right delimiter splits a line into known column names.
- * Counting characters would fail for cells with commas in a file with semicolons.
- *
- * @param sample the beginning of the text
- * @param isWhole true if the sample is the whole text
- * @returns also the syntax check, to continue with the rest of the text
- * @throws Problem `export.no-header`, `export.empty`, and those of `SyntaxCheck`
+ * Finds delimiter and header by the delimiter that splits a line into known column names. Counting delimiters would
+ * fail for cells with commas in a file with semicolons.
+ * @param isWhole true if the sample is the whole text @returns also the syntax check, to continue with the rest
  */
 export function findLayout(
   path: string,
@@ -54,12 +50,12 @@ export function findLayout(
     const records = firstRecords(sample, dialect, recordsSearched + rowsCompared, isWhole);
     const scores = records.slice(0, recordsSearched).map((record) => record.filter(isNamed).length);
     const score = Math.max(0, ...scores);
-    // If no line has known names, the first line is the header.
+    // If no line has known names, the first line that is not blank is the header.
     const isFirst = (record: string[], at: number): boolean => at >= firstLine && !isBlank(record);
     const headerAt = score > 0 ? scores.indexOf(score) : records.findIndex(isFirst);
     return { dialect, records, headerAt, score, columns: records[headerAt]?.length ?? 0 };
   });
-  // If several delimiters find as many known names, the one with the most columns wins.
+  // If several delimiters find equally many known names, the delimiter with the most columns wins.
   const best = candidates.toSorted(
     (one, other) => other.score - one.score || other.columns - one.columns,
   )[0]!;
@@ -96,12 +92,12 @@ export function findLayout(
   return { layout, syntax };
 }
 
-/** A line without text. It is not a record and not counted. */
+/** True for a line without text. Such lines are not counted as records. */
 export function isBlank(record: readonly string[]): boolean {
   return record.length === 1 && record[0]!.trim() === '';
 }
 
-/** A warning about lines that were left out. */
+/** Formats a warning about lines that were left out. */
 export function leftOut(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
   return `${counted(lines, 'line')} ${where} ${verb} left out`;

@@ -6,17 +6,17 @@ import { fileState, hashExport, type FileState } from './export-bytes.ts';
 import { findEncoding, readText, type EncodedFile } from './export-text.ts';
 import { findLayout, type Layout } from './layout.ts';
 
-/** An opened export, with everything that is known before its rows are read. */
+/** An opened export, with all that is known before its rows are read. */
 export interface OpenedExport {
   readonly file: ReadExport;
   readonly layout: Layout;
   readonly columns: ColumnMap;
-  /** True if short rows are filled up with empty cells. */
+  /** True if short rows are completed with empty cells. */
   readonly fillsShortRows: boolean;
   readonly warnings: readonly string[];
 }
 
-/** A file that was read once completely. Its encoding, quotes and line ends are valid. */
+/** A file that was read to its end once, so its encoding, quotes and line ends are valid. */
 export interface ReadExport extends EncodedFile {
   readonly sha256: string;
   readonly state: FileState;
@@ -25,19 +25,19 @@ export interface ReadExport extends EncodedFile {
 export interface ReadingOptions {
   /** Content of a mapping file. */
   readonly mapping?: Readonly<Record<string, unknown>> | undefined;
-  /** The source of the contacts. It is not derived from the file. */
+  /** The source of the contacts, if the operator has named it. */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Enough for any header, the notes above it, and some hundred rows as examples. */
+/** Size of the sample that contains any header, notes above it, and some hundred rows. */
 const sampleCharacters = 256 * 1024;
 
 /**
- * Reads a file once to its end, and decides how to read it: encoding, delimiter, line ends, header, and the columns of
- * each field. A file with a damaged line is refused here, before a row is staged.
+ * Reads a file once to its end, and decides its encoding, delimiter, line ends, header and columns. A file with a
+ * damaged line is refused before any row is staged.
  *
- * @throws Problem `export.*`, `mapping.*` that say where, and what to do
+ * @throws Problem `export.*`, `mapping.*`
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { signal, source } = options;
@@ -55,7 +55,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   };
 }
 
-/** Finds the layout at the beginning of the text, and checks the syntax of the whole text. */
+/** Finds the layout in the beginning of a text, and checks the syntax of the whole text. */
 async function readToEnd(
   file: EncodedFile,
   mapping: ExportMapping | undefined,
@@ -78,10 +78,8 @@ async function readToEnd(
 }
 
 /**
- * Makes errors about a downloaded copy name the original export.
- *
- * @param path path of the copy
- * @param shown name of the export as the user knows it
+ * Makes errors about a downloaded copy name the original export. @param path path of the copy
+ * @param shown name of the export that the operator knows
  */
 export async function namingExport<Result>(
   path: string,

@@ -5,22 +5,20 @@ import { UsageProblem } from '../../domain/problem.ts';
 /** How cells are separated, and whether quotes enclose them. LF and CRLF end lines. */
 export interface Dialect {
   readonly delimiter: string;
-  /** Set if quotes are ordinary characters that enclose no cells. */
+  /** `none` if quotes are ordinary characters that do not enclose cells. */
   readonly quotes?: 'none' | undefined;
 }
 
-/** Delimiters that are found without a mapping file. */
+/** Delimiters that are recognised without a mapping file. */
 export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
 
-/** A longer record is not a contact: quotes or line ends are wrong. */
+/** Maximum length of a record. A longer one shows wrong quotes or line ends. */
 const longestRecord = 4 * 1024 * 1024;
 
 /**
- * Reads records from text in pieces, without syntax errors (see `SyntaxCheck`). Uses papaparse's internal `Parser`,
- * because its public interface hides how much text waits for the end of a record.
- *
- * @returns a function from the next piece to its records
- * @throws Problem `export.record-too-long`
+ * Makes a parser of text in pieces, whose syntax `SyntaxCheck` has checked. Papaparse's internal `Parser` also tells
+ * how much text waits for the end of a record.
+ * @returns a function from the next piece to its records @throws Problem `export.record-too-long`
  */
 export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
   const parser = papaparse(dialect);
@@ -45,14 +43,14 @@ export function createParser(path: string, dialect: Dialect): (piece: string, is
   };
 }
 
-/** The first records of a text. @param isWhole the text ends with its last record */
+/** Parses the first records of a text. @param isWhole true if the text ends with its last record */
 export function firstRecords(text: string, dialect: Dialect, most: number, isWhole: boolean): string[][] {
   const records = papaparse(dialect, most).parse(text, 0, !isWhole).data as string[][];
   dropCarriageReturns(records);
   return records;
 }
 
-/** @param preview maximum number of records; 0: all */
+/** @param preview maximum number of records; 0 parses all */
 function papaparse({ delimiter, quotes }: Dialect, preview = 0): Papa.Parser {
   return new Papa.Parser({
     delimiter,
@@ -62,7 +60,7 @@ function papaparse({ delimiter, quotes }: Dialect, preview = 0): Papa.Parser {
   });
 }
 
-/** Papaparse splits at LF, so the last cell of a CRLF line ends with CR. */
+/** Removes the CR of CRLF lines from last cells, because Papaparse splits lines at LF. */
 function dropCarriageReturns(records: readonly string[][]): void {
   for (const record of records) {
     const last = record.length - 1;
@@ -72,18 +70,16 @@ function dropCarriageReturns(records: readonly string[][]): void {
 }
 
 /**
- * Refuses text with quotes or line ends that RFC 4180 does not allow. Papaparse accepts such text, and can join several
- * contacts into one record.
- *
- * Reads the text in pieces and keeps none, so memory is bounded even if a quote never closes.
+ * Refuses quotes and line ends that RFC 4180 does not allow: Papaparse accepts them and can join several contacts into
+ * one record. The check keeps no text, so memory stays bounded even if a quote never closes.
  */
 export class SyntaxCheck {
   readonly #path: string;
   readonly #dialect: Dialect;
   #isQuoted = false;
-  /** The last character of a piece, if the next piece decides about its meaning. */
+  /** Last character of a piece, if its meaning depends on the next piece. */
   #kept: string;
-  /** Number of the line in which the next text begins. */
+  /** Number of the line in which the next piece begins. */
   #line = 1;
   /** Line of the quote that opened the current cell. */
   #openLine = 1;
@@ -94,14 +90,14 @@ export class SyntaxCheck {
     this.#kept = dialect.delimiter;
   }
 
-  /** @throws Problem `export.quote`, `export.line-ends` */
+  /** Checks the next piece of text. @throws Problem `export.quote`, `export.line-ends` */
   push(piece: string): void {
     const text = this.#kept + piece;
     const quoteFrom = (at: number): number => (this.#dialect.quotes === 'none' ? -1 : text.indexOf('"', at));
     let start = 0;
     let opened = -1;
     for (let quote = quoteFrom(0); quote !== -1; quote = quoteFrom(start)) {
-      // A doubled quote has nothing between its two quotes.
+      // Two adjacent quotes are a doubled quote, without text between them to check.
       if (!this.#isQuoted && quote > start) {
         this.#checkOutside(text, start, quote);
         opened = quote;
@@ -109,7 +105,7 @@ export class SyntaxCheck {
       this.#isQuoted = !this.#isQuoted;
       start = quote + 1;
     }
-    // The last quote may be the first half of a doubled one.
+    // A quote at the end of a piece may be the first half of a doubled quote.
     const endsWithQuote = !this.#isQuoted && start === text.length;
     if (!this.#isQuoted && !endsWithQuote) this.#checkOutside(text, start, text.length);
     this.#kept = this.#isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
@@ -118,7 +114,7 @@ export class SyntaxCheck {
     this.#line = this.#lineAt(text, text.length - this.#kept.length);
   }
 
-  /** The text has ended. @throws Problem `export.unclosed-quote` */
+  /** Ends the check. @throws Problem `export.unclosed-quote` */
   finish(): void {
     if (!this.#isQuoted || this.#kept === '"') return;
     throw new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
@@ -127,9 +123,9 @@ export class SyntaxCheck {
     });
   }
 
-  /** Checks a part of the text that is outside of quotes. */
+  /** Checks a part of the text outside quotes. */
   #checkOutside(text: string, start: number, end: number): void {
-    // Between most quoted cells there is only a delimiter.
+    // Most parts between quoted cells are a single delimiter.
     if (end === start + 1 && text[start] === this.#dialect.delimiter) return;
     const isBeforeQuote = end < text.length;
     const refuse = (type: string, at: number, what: string, next: string): never => {
@@ -138,7 +134,7 @@ export class SyntaxCheck {
     const correct = `correct the line, or export the file again; ${quotesAsText}`;
     if (start > 0 && !this.#endsCell(text[start]!))
       refuse('export.quote', start, 'text follows the quote that ends a cell', correct);
-    // A CR at the end of a piece may be half of a CRLF.
+    // A CR at the end of a piece may be the first half of a CRLF.
     const part = text.slice(start, !isBeforeQuote && text.endsWith('\r') ? end - 1 : end);
     const alone = part.search(/\r(?!\n)/);
     if (alone !== -1)

@@ -5,17 +5,16 @@ import { describeCode, errorCode, isUntrusted, trustStep, Problem } from '../../
 export interface RemoteExport {
   /** Name of the export for messages, without secrets. */
   readonly shown: string;
-  /** @throws Problem if a retry cannot help; any other error if it can */
+  /** Opens the content of the export. @throws Problem if a retry cannot help, and any other error if it can */
   open(signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Pauses before the retries, in milliseconds. Together they outlast the restart of a server. */
+/** Pauses before the retries. Together they outlast the restart of a server. */
 const pauses: readonly number[] = [1_000, 5_000, 15_000, 40_000];
 
 /**
- * Downloads a remote export. An interrupted transfer starts again from the beginning.
- *
- * @param write stores the content, or removes what it has stored if the content ends with an error
+ * Downloads a remote export. After an interruption, the transfer starts again from the beginning.
+ * @param write stores the content, and removes what it has stored if the content ends with an error
  * @throws Problem `export.*`
  */
 export async function download<Stored>(
@@ -37,7 +36,9 @@ export async function download<Stored>(
   }
 }
 
-/** Whether retries cannot help until the URL is corrected. An unreachable name server has another code. */
+/**
+ * True if only another URL or certificate can help. An unreachable name server has another code than an unknown host.
+ */
 function isLasting(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOTFOUND' || (code !== undefined && isUntrusted(code));
@@ -51,7 +52,10 @@ function unreachable(cause: unknown, { shown: where }: RemoteExport): Problem {
   });
 }
 
-/** Only codes are logged, because messages of HTTP clients contain URLs with secrets. */
+/**
+ * Returns a name of the error for the log. Messages of HTTP clients contain URLs with secrets, so only codes are
+ * logged.
+ */
 function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');

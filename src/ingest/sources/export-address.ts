@@ -3,13 +3,13 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/url-parts.ts';
 
 interface AnyAddress {
-  /** The address in one line without secrets, as a run stores and shows it. `parseAddress` can read it. */
+  /** The address on one line without secrets, which a run stores. `parseAddress` can read it. */
   readonly text: string;
-  /** Short name of the export, for example the file name. */
+  /** Short name of the export, such as its file name. */
   readonly name: string;
-  /** For errors and lists: the text, or a name if the export has no address. */
+  /** The address for errors and lists; a name if the export has no address. */
   readonly shown: string;
-  /** True if the text is enough to download the export, because it lacks no secret. */
+  /** True if `text` is enough to download the export, because no secret was removed from it. */
   readonly canBeFetchedAgain: boolean;
 }
 
@@ -17,20 +17,19 @@ export type ExportAddress = AnyAddress &
   (
     | { readonly kind: 'file'; readonly path: string }
     | { readonly kind: 'standard-input' }
-    /** `url` has secrets, for the download. It must not be shown, logged or stored. */
+    /** `url` contains secrets for the download, so it must not be shown, logged or stored. */
     | { readonly kind: 'http'; readonly url: string }
     | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
     | { readonly kind: 'query'; readonly sql: string }
   );
 
-/** Stands for a part of a URL that may be secret. */
+/** Replaces a part of a URL that may be secret. */
 const withheld = '?…';
 
 /**
- * Reads the address of an export: a path, `-`, `https://…`, `s3://bucket/key`, `query:SQL`, or a stored text.
+ * Parses the address of an export: a path, `-`, `https://…`, `s3://bucket/key`, `query:SQL`, or a stored text.
  *
- * @param folder base of a relative path
- * @throws Problem `export.address`
+ * @param folder base of a relative path @throws Problem `export.address`
  */
 export function parseAddress(text: string, folder: string): ExportAddress {
   if (text === '-') {
@@ -74,9 +73,8 @@ function httpAddress(text: string): ExportAddress {
 }
 
 /**
- * Refuses http to other machines, because such data can be read and changed on the way.
- *
- * @param from the URL that redirects: another machine must not redirect to a service on this machine
+ * Refuses http to other machines, because others can read and change such data on the way.
+ * @param from the URL that redirects: another machine must not redirect to a service on this one
  * @throws Problem `export.address`
  */
 export function refusePlainHttp(url: URL, from = url): void {
@@ -92,7 +90,7 @@ export function refusePlainHttp(url: URL, from = url): void {
 const secretName =
   /sig|token|secret|passw|pwd|auth|cred|key|code|jwt|session|ticket|policy|expires|hmac|hash|^se$|^sp$|^sv$|^sr$/i;
 
-/** Parameters that are long or have a suspicious name may be secrets. Others can be shown and stored. */
+/** True for a parameter with a long value or a suspicious name. All others can be shown and stored. */
 function mayBeSecret([name, value]: readonly [string, string]): boolean {
   return secretName.test(name) || value.length >= 32;
 }

@@ -7,23 +7,18 @@ import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { listObjects } from './s3-objects.ts';
 
-/** An existing export. */
+/** An export that a schedule has found. */
 export interface FoundExport {
   readonly address: ExportAddress;
-  /** Time of the last change in milliseconds since 1970, if known. */
+  /** Time of the last change in milliseconds since 1970. Undefined if unknown. */
   readonly modified?: number | undefined;
 }
 
 /**
- * Finds the exports of a schedule at a scheduled time.
- *
- * Patterns skip hidden files and names that end in `.part`, `.tmp` or `.crdownload`: incomplete files must have such
- * names.
- *
- * @param asOf the scheduled time; `{date}` is its date in the time zone
- * @returns all exports for `every-new`, oldest first; otherwise at most one. An export that is named without a pattern
- *   is not checked
- * @throws Problem `export.*`
+ * Finds the exports of a schedule at a scheduled time. Patterns skip hidden files and files that end in `.part`, `.tmp`
+ * or `.crdownload`, which are incomplete.
+ * @param asOf the scheduled time, whose date replaces `{date}` @returns all exports for `every-new`, oldest first;
+ * otherwise one
  */
 export async function findExports(
   choice: ExportChoice,
@@ -47,8 +42,9 @@ export async function findExports(
 }
 
 /**
- * @throws Problem `export.pattern` if a folder in the pattern has `*` or `?`, or if it is a web URL, which cannot be
- *   listed
+ * Refuses a pattern with `*` or `?` in a folder, and a pattern in a web URL, which cannot be listed.
+ *
+ * @throws Problem `export.pattern`
  */
 export function checkPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
@@ -81,7 +77,8 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   for (const entry of entries) {
     if (entry.isDirectory() || !fits(entry.name)) continue;
     const path = join(folder, entry.name);
-    // A file that cannot be found by its name, for example because the name is not UTF-8, is refused when opened.
+    // A file that cannot be read by its name, such as a name that is not UTF-8, is listed, and refused when it is
+    // opened.
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile() ?? true)
       files.push({ address: parseAddress(path, '/'), modified: found?.mtimeMs ?? 0 });
@@ -101,14 +98,14 @@ async function matchingObjects(
     .map(({ key, modified }) => ({ address: parseAddress(`s3://${bucket}/${key}`, '/'), modified }));
 }
 
-/** Only `*` and `?` are special, because downloads have names such as `contacts (1).csv` and `[crm] *.csv`. */
+/** Compiles a pattern in which only `*` and `?` are special: downloads have names such as `contacts (1).csv`. */
 function namePattern(glob: string): (name: string) => boolean {
   const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
   return (name) => pattern.test(name) && !unfinished.test(name);
 }
 
-/** Files of the same time are sorted by name, so that dates and numbers of fixed width are in order. */
+/** Sorts by time, then by name, so that dates and numbers of equal width in names are in order. */
 function byTime(one: DatedExport, other: DatedExport): number {
   return one.modified - other.modified || (one.address.text < other.address.text ? -1 : 1);
 }

@@ -7,14 +7,14 @@ import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 
 const connectMilliseconds = 15_000;
-/** Silence after which the server counts as unreachable. */
+/** Time without data after which the server counts as unreachable. */
 const silenceMilliseconds = 60_000;
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Opens an export at a web URL. `fetch` follows redirects, and sends a login only to its own host.
+ * Opens an export at a web URL. `fetch` follows redirects, and sends a login only to the host of the URL.
  *
- * @param use ends before the connections are closed
+ * @param use must end before the connections are closed
  */
 export async function withHttpExport<Result>(
   address: HttpAddress,
@@ -22,7 +22,7 @@ export async function withHttpExport<Result>(
 ): Promise<Result> {
   const connect = buildConnector({ timeout: connectMilliseconds });
   const agent = new Agent({
-    // Each connection, even of a redirect, passes here.
+    // Every connection, also that of a redirect, is opened here.
     connect: (options, callback) => {
       try {
         refusePlainHttp(new URL(`${options.protocol}//${options.host}`), new URL(address.url));
@@ -37,7 +37,7 @@ export async function withHttpExport<Result>(
   try {
     return await use({ shown: address.shown, open: (signal) => openAddress(address, agent, signal) });
   } finally {
-    // `close` would wait for an answer that is never read.
+    // `agent.close` would wait for an answer that is never read.
     await agent.destroy();
   }
 }
@@ -61,7 +61,7 @@ async function openAddress(
   return answer.body;
 }
 
-/** Not a Problem if a retry can help. */
+/** Makes the error for an HTTP status. It is not a Problem if a retry can help. */
 function refusal(status: number, where: string): Error {
   if (passingStatuses.has(status)) return new Error(`the server answers ${status}`);
   const isMissing = status === 404 || status === 410;

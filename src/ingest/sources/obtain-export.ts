@@ -10,22 +10,22 @@ import { rowsOfQuery } from './query-rows.ts';
 import { withS3Export } from './s3-objects.ts';
 import { removeStaged, writeStaged, type StagedContent } from './staging-directory.ts';
 
-/** Access to exports that are not files on this machine. */
+/** What is needed to get an export that is not a file on this machine. */
 export interface ExportAccess {
   readonly stagingDirectory: string;
   readonly s3: S3Settings;
-  /** Pool of the warehouse, for queries. */
+  /** Database pool for exports by query. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
-  /** Maximum size of an export. */
+  /** Maximum size of an export, in bytes. */
   readonly mostBytes?: number | undefined;
   /** Pauses before the retries of a download, in milliseconds. */
   readonly retryPauses?: readonly number[] | undefined;
 }
 
 /**
- * Makes an export available on this machine with bounded memory, and computes its hash. A local file stays in place.
- * Any other export is written to the staging directory, and the caller assigns it to a run or removes it.
+ * Makes an export available on this machine, and computes its hash, with bounded memory. A local file stays in place.
+ * Other exports go to the staging directory; the caller assigns the file to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -56,11 +56,9 @@ export async function obtainExport(
 }
 
 /**
- * Finds the export of a run on this machine: the file downloaded for the run, or a new download of the same content.
+ * Finds the export of a run on this machine: the file downloaded for the run, or a new download with the same hash.
  *
- * @param run has the address of the export, and the hash that the run is bound to
- * @param options.fetched path of the downloaded file
- * @throws Problem `export.*`
+ * @param options.fetched path of the downloaded file @throws Problem `export.*`
  */
 export async function findContent(
   run: { readonly filePath: string; readonly fileSha256: string },

@@ -4,14 +4,13 @@ import { readBackendPid } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 
 /**
- * Maximum duration. Sorting millions of rows takes minutes; a longer transaction would hold back the vacuum of the
- * whole database.
+ * Maximum duration of a query. Sorting millions of rows takes minutes, but a long transaction holds back the vacuum of
+ * the whole database.
  */
 const longestMinutes = 30;
 
 /**
- * Reads the rows of a query as CSV with a header, in a read-only transaction with one snapshot. Rows are sorted, so
- * that equal rows have an equal hash.
+ * Reads the rows of a query as CSV with a header, in a read-only transaction. Sorting gives equal rows an equal hash.
  *
  * @throws Problem `export.query`
  */
@@ -24,7 +23,7 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
     cancel = cancelling(pool, await readBackendPid(client));
     signal?.addEventListener('abort', cancel);
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
-    // Resets the schema, so that unqualified names in the query mean the tables of its author.
+    // The warehouse's own search path is reset, so that unqualified names mean the operator's tables.
     await client.query('set local search_path to "$user", public');
     const statement = await statementOf(client, query);
     signal?.throwIfAborted();
@@ -44,27 +43,30 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
   }
 }
 
-/** Cancels the statement of a connection. PostgreSQL would otherwise sort all rows although no one reads them. */
+/** Makes a function that cancels a statement. PostgreSQL would otherwise sort all rows although no one reads them. */
 function cancelling(pool: Pool, process: number): () => void {
   return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
 }
 
 async function statementOf(client: PoolClient, sql: string): Promise<string> {
   const query = sql.trim().replace(/(?:\s*;)+$/, '');
-  // The extended protocol accepts one statement, and a cursor only a reading one. So PostgreSQL refuses a text that
-  // tries to close the parentheses below and leave the transaction.
+  // Declaring a cursor in the extended protocol accepts only one statement, which reads. So PostgreSQL refuses text
+  // that would close the parentheses below and leave the transaction.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
     text: `declare enrich_rows cursor for ${query}\n`,
     queryMode: 'extended',
   };
   await client.query(declaration);
   await client.query('close enrich_rows');
-  // Sorted by the text of the whole row, byte by byte. This works for every table and does not depend on a locale.
+  // Rows are sorted by their whole text, byte by byte. This works for every table and is independent of the locale.
   const sorted = `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
   return `copy (${sorted}) to stdout with (format csv, header true)`;
 }
 
-/** Errors in the middle of the rows quote cells, so they are hidden. Errors of the statement quote only names. */
+/**
+ * Turns an error of the query into a Problem. Errors in the middle of the rows quote cells, so their message is hidden.
+ * Errors of the statement quote only names.
+ */
 function asProblem(error: unknown): unknown {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;

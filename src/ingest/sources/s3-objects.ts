@@ -4,11 +4,11 @@ import type { ExportAddress } from './export-address.ts';
 
 export interface S3Object {
   readonly key: string;
-  /** Milliseconds since 1970. */
+  /** Time of the last change in milliseconds since 1970. */
   readonly modified: number;
 }
 
-/** Lists the objects of S3, or of a compatible store, whose key has the prefix. @throws Problem `export.*` */
+/** Lists the objects whose key has the prefix, in S3 or a compatible store. @throws Problem `export.*` */
 export function listObjects(settings: S3Settings, bucket: string, prefix: string): Promise<S3Object[]> {
   const shown = `s3://${bucket}/${prefix}`;
   return withS3Client(settings, async (client, sdk) => {
@@ -25,7 +25,7 @@ export function listObjects(settings: S3Settings, bucket: string, prefix: string
   });
 }
 
-/** Opens the store of an object for the duration of `use`. */
+/** Opens an export in S3 for the duration of `use`. */
 export function withS3Export<Result>(
   settings: S3Settings,
   { bucket, key, shown }: Extract<ExportAddress, { kind: 's3' }>,

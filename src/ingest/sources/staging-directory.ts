@@ -7,25 +7,23 @@ import { emptyFile } from '../reading/export-bytes.ts';
 
 export interface StagedContent {
   readonly path: string;
-  /** Hexadecimal. */
+  /** SHA-256 of the content, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** Larger than any export of contacts, and smaller than a disk. */
+/** Maximum size of an export. Exports of contacts are smaller, and disks are larger. */
 const mostExportBytes = 16 * 1024 ** 3;
 
-/** A program that writes to standard input can pause for hours. */
+/** Age after which a file counts as abandoned. A program that writes to standard input can pause for hours. */
 const abandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * Writes content to a file in the folder for downloaded exports, until its rows are staged. If the content ends with an
- * error, the file is removed. Only the user of this process may read the files, because they have personal data.
+ * Writes a downloaded export to a file, readable only by this user, until its rows are staged. If the content ends with
+ * an error, the file is removed. The name ends in `.part` until the file is complete, then it is the hash and a random
+ * part.
  *
- * The file name has the hash of the content. Each download has its own file, so removing one affects no other process.
- * Incomplete files end in `.part`.
- *
- * @param where name of the export for errors
- * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is not retried
+ * @param where name of the export for errors @throws Problem `export.empty`, `export.too-large`,
+ * `data-directory.unusable`
  */
 export async function writeStaged(
   folder: string,
@@ -53,7 +51,7 @@ export async function writeStaged(
       hash.update(piece);
     }
     if (bytes === 0) throw emptyFile(where);
-    // Flushed, so that the file survives a power failure.
+    // The file must survive a power failure.
     await usable(handle.sync());
     const sha256 = hash.digest('hex');
     const path = join(folder, `${sha256}.${randomBytes(8).toString('hex')}`);
@@ -71,7 +69,7 @@ export async function removeStaged(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** Removes files of killed processes after a day. */
+/** Removes files that killed processes have left, after a day. */
 export async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

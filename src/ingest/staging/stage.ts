@@ -15,7 +15,7 @@ import { openExport, type OpenedExport, type ReadingOptions } from '../reading/o
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
-  /** The run; its `file_sha256` is the content to read. */
+  /** The run. Its `file_sha256` is the hash of the content to read. */
   readonly runId: string;
   readonly path: string;
   /** Called with the number of rows read so far. */
@@ -30,14 +30,10 @@ export interface StagedExport {
 }
 
 /**
- * Stages an export: streams it with bounded memory into `enrichment.run_rows`, each record with its raw cells, its
- * normalised identity and its keys. A record that cannot be read or identifies no person gets its outcome at once.
+ * Streams an export into `enrichment.run_rows` with bounded memory. An unreadable record, or one without an identity,
+ * gets its outcome at once. One transaction stages all rows; a second process that stages the run waits.
  *
- * One transaction stages all rows, so that a killed process or a refused file leaves none. A second process that stages
- * the same run waits for the first.
- *
- * @returns undefined if the run is staged already
- * @throws Problem `export.*`, `mapping.*` for an error of the file; errors of the driver for an error of the database
+ * @returns undefined if the run is already staged @throws Problem `export.*`, `mapping.*`, or a database error
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
   const { pool, runId, path, signal } = options;
@@ -61,18 +57,18 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   });
   if (staged === undefined) return undefined;
   const { rows, malformed } = staged;
-  // After many inserts the statistics are wrong: PostgreSQL would expect a single row of the run.
+  // After many inserts, the statistics are wrong: PostgreSQL would expect a single row of the run.
   if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
   return { rows, malformed, source: opened.columns.source, warnings: staged.warnings() };
 }
 
-/** First number of the advisory locks for staging. The second is a hash of the run. */
+/** First number of the advisory lock for staging. The second number is a hash of the run's id. */
 const stagingLock = 730_591;
 
 /** Maximum number of malformed rows that a warning names. */
 const shownFaults = 3;
 
-/** Counts the rows of an export, and collects its warnings. */
+/** Counts the rows of an export and collects warnings. */
 class StagingFigures {
   rows = 0;
   malformed = 0;
@@ -97,7 +93,7 @@ class StagingFigures {
     if (this.#faults.length < shownFaults) this.#faults.push(`row ${this.rows} (${fault})`);
   }
 
-  /** @throws Problem `export.no-readable-row` */
+  /** Refuses an export without a readable row. @throws Problem `export.no-readable-row` */
   refuseUnreadable(where: string): void {
     const { rows, malformed } = this;
     if (rows === 0 || malformed < rows) return;
@@ -126,8 +122,8 @@ class StagingFigures {
 }
 
 /**
- * The lines of COPY, in pieces of some hundred rows. They are bytes, because garbage collection of strings took a third
- * of the time.
+ * Makes lines for COPY, in pieces of some hundred rows. Pieces are bytes, because garbage collection of strings took a
+ * third of the time.
  */
 async function* copyLines(
   runId: string,
@@ -169,21 +165,24 @@ function copyLine(runId: string, row: StagedRow): string {
   }
   fields.push(row.optedOut ? 't' : 'f', row.optedOutOfCalls ? 't' : 'f', arrayOf(row.keys));
   const head = fields.join('\t');
-  // JSON escapes control characters, and lone surrogates, which PostgreSQL refuses in text.
+  // JSON escapes control characters and lone surrogates, which PostgreSQL refuses in text.
   const cells = JSON.stringify(row.cells);
   return `${special.test(head) ? fields.map(escaped).join('\t') : head}\t${escaped(cells)}`;
 }
 
-/** Tests a line once, not each field. Nearly no line has these characters, and normalised texts have no tabs. */
+/**
+ * Matches characters that COPY needs escaped. One test covers a line: nearly no line has them, and normalised texts
+ * have no tabs.
+ */
 const special = /[\\\n\r]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A field of COPY. An empty text means null, because no value is empty. */
+/** Escapes a field for COPY. An empty text means null, because no value is empty. */
 function escaped(text = ''): string {
   return special.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found]!) : text;
 }
 
-/** An array of PostgreSQL. */
+/** Formats an array for PostgreSQL. */
 function arrayOf(items: readonly string[]): string {
   const quoted = items.map((item) => (/["\\]/.test(item) ? item.replace(/["\\]/g, '\\$&') : item));
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
@@ -202,7 +201,7 @@ async function finishStaging(
      where run_id = $1 and ${unfinishedText}`,
     [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
   );
-  // The run was cancelled while a worker without Temporal was still staging.
+  // The run was cancelled while its rows were being staged.
   if (rowCount === 0)
     throw new Problem('run.ended', `run ${runId} has ended: no row of its export was added`, {
       where: `run:${runId}`,
@@ -223,11 +222,11 @@ async function inTransaction<Result>(
     failed = false;
     return result;
   } catch (error) {
-    // Errors of PostgreSQL quote the line. They go to logs, which must not contain cells.
+    // PostgreSQL's errors quote the line of COPY. Errors are logged, and logs must not contain cells.
     if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
     throw error;
   } finally {
-    // A connection that failed in the middle of a COPY is not used again; closing it rolls back.
+    // A connection that failed within a COPY is closed, which rolls back its transaction.
     client.release(failed);
   }
 }
