@@ -32,7 +32,7 @@ export interface WorkerSettings {
   readonly databaseUrl: string;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   readonly temporal: WorkerConnection;
-  /** Address under which the service reaches the receiver; undefined: late results are polled only. */
+  /** URL at which the service reaches the receiver. Undefined if late results are only polled. */
   readonly webhookUrl: string | undefined;
   readonly metrics: ProcessMetrics | undefined;
   readonly tracing: Tracing | undefined;
@@ -46,20 +46,28 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** The service requires a webhook URL. Nothing can reach this one (RFC 2606), so runs poll. */
+/**
+ * Webhook URL without a receiver, because the service requires one. The domain cannot exist (RFC 2606), so runs poll.
+ */
 const nowhere = 'https://no-receiver.invalid';
-/** Database connections for the activities of the control queue. */
+/** Number of database connections for activities of the control queue. */
 const controlConnections = 6;
-/** A worker that is suspended or cut off keeps its locks no longer than this. */
+/** Maximum idle time of a transaction, so that a suspended or disconnected worker releases its locks. */
 const idleTransactionMilliseconds = 60_000;
-/** Statements of a call take milliseconds. The recording of a paid answer is repeated on another connection. */
+/**
+ * Statements of a call take milliseconds. If recording a paid answer exceeds this limit, it is retried on another
+ * connection.
+ */
 const callStatementMilliseconds = 2 * 60_000;
-/** An activity waits up to this time. A longer wait becomes a timer of the workflow, which the UI shows. */
+/**
+ * How long an activity waits for a free slot. A longer wait becomes a timer of the workflow, which the Temporal UI
+ * shows.
+ */
 const patienceMilliseconds = 20_000;
 
 /**
- * The composition root of a worker process. Paid calls have task queues of their own with few slots, because a call
- * takes long: on a shared queue, calls would starve ingest and the opening of pages.
+ * Creates all parts of a worker process. Paid calls have task queues with few slots: on one queue, long calls would
+ * delay ingest and the opening of pages.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
@@ -74,7 +82,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   });
   const callWarehouse = openWarehouse(settings.databaseUrl, {
     ...connectionOptions,
-    // One for each call in flight, and one for each batch that waits beside it.
+    // One connection for each call in flight, and one for each batch that waits for a slot.
     connections: 2 * config.callConcurrency,
     keepsPlans: true,
     queryMilliseconds: callStatementMilliseconds,
@@ -117,7 +125,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       }
     };
     const ended = run();
-    // The session handles the failure later: it waits for the end of the worker.
+    // The session handles this failure later, when it waits for the end of the worker.
     ended.catch(() => {});
     return {
       ended,
@@ -198,8 +206,8 @@ async function workerOptions(
     ...options,
     taskQueue,
     activities: callActivities,
-    // More than calls in flight, because an activity can have a single batch: where the next batch first had to come
-    // from Temporal when a call ends, a call of a lower priority would go instead.
+    // Twice as many slots as calls: the next batch then already waits in the worker when a call ends. A batch that
+    // first had to come from Temporal would lose to a call of lower priority.
     maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
   }));
   return [controlWorker, ...callWorkers];
@@ -210,7 +218,7 @@ async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failure = created.find((each) => each.status === 'rejected');
   if (!failure) return workers;
-  // The SDK frees the threads and the connection of a worker only when the worker has run.
+  // The SDK frees the threads and the connection of a worker only after the worker has run.
   await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
   throw failed('worker.not-started', 'the worker cannot start', failure.reason);
 }
@@ -248,21 +256,24 @@ export type WorkerToRun = Pick<Worker, 'run' | 'getState'>;
 
 const lookMilliseconds = 5_000;
 
-/** Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded. */
+/** Runs workers until all have ended. If one worker fails, the others drain, so that calls in flight are recorded. */
 export async function runWorkers(workers: readonly WorkerToRun[], drain: () => void): Promise<void> {
   const runs = await Promise.allSettled(workers.map((worker) => runWorker(worker).finally(drain)));
   const failure = runs.find((each) => each.status === 'rejected');
   if (failure) throw failure.reason;
 }
 
-/** After some errors, `run()` waits for a shutdown that never begins. Only the worker's state shows this. */
+/**
+ * Runs a worker. After some errors, `run()` waits forever for a shutdown, and only the worker's state shows the
+ * failure.
+ */
 async function runWorker(worker: WorkerToRun): Promise<void> {
   let look: NodeJS.Timeout | undefined;
   const pollFailed = new Promise<never>((_, reject) => {
     let hadFailed = false;
     look = setInterval(() => {
       const hasFailed = worker.getState() === 'FAILED';
-      // After other errors, run() ends soon with the error.
+      // After all other errors, `run()` soon ends with the error.
       if (hasFailed && hadFailed) reject(new Error('it can poll Temporal no longer; its log has the error'));
       hadFailed = hasFailed;
     }, lookMilliseconds);

@@ -7,11 +7,11 @@ import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { postJson } from './notification-channels.ts';
 
-/** Events can be lost: runs do not wait for the receiver, and a failing receiver fails no run. */
+/** Sends OpenLineage events. Events can be lost: runs never wait for the receiver, and its failure fails no run. */
 export type Lineage = ReturnType<typeof startLineage>;
 
 const closingMilliseconds = 2_000;
-/** Maximum number of events that wait; more events are dropped, because the receiver is unreachable. */
+/** Maximum number of events that wait while the receiver is unreachable. Later events are dropped. */
 const mostWaiting = 100;
 
 const typeOf: Readonly<Record<string, LineageType>> = {
@@ -33,7 +33,7 @@ export function startLineage(
   let sending: Promise<void> = Promise.resolve();
   const deliver = async (runId: string, type: LineageType, at: Date, enriched?: number): Promise<void> => {
     const run = await getRun(warehouse, runId);
-    // A run with a refused export has not started, but receivers expect a start of each run.
+    // Receivers expect a START event for each run. A run with a refused export has not sent one.
     const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
     for (const each of types) {
       const body = JSON.stringify(lineageEvent(source, each, run, { at, enriched }));
@@ -82,10 +82,9 @@ const spec = 'https://openlineage.io/spec';
 const outputTables = ['enriched_contacts', 'people', 'organizations', 'observations', 'changes'];
 
 /**
- * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It
- * has names, counts and times, and no personal data.
- *
- * @public `scripts/check-data-tools.mjs` reads it
+ * Makes an event of OpenLineage 2-0-2. The export is the input, and tables of the warehouse are the outputs. The event
+ * has names, counts and times, without personal data.
+ * @public used by `scripts/check-data-tools.mjs`
  */
 export function lineageEvent(
   { namespace, databaseUrl, version }: LineageSource,
@@ -139,7 +138,7 @@ export function lineageEvent(
   };
 }
 
-/** The export, by the naming rules of OpenLineage. */
+/** Names the export of a run by OpenLineage's naming rules. */
 function inputOf(filePath: string, database: Dataset): Dataset {
   const address = parseAddress(filePath, '/');
   switch (address.kind) {
@@ -163,7 +162,7 @@ function databaseOf(databaseUrl: string): Dataset {
   return { namespace: `postgres://${hostname || 'localhost'}:${port || '5432'}`, name: pathname.slice(1) };
 }
 
-/** OpenLineage names runs by UUIDs: the same one (version 8) for every event of a run. */
+/** Returns the UUID (version 8) of a run for OpenLineage. All events of the run share it. */
 function uuidOf(runId: string): string {
   const hex = createHash('sha256').update(runId).digest('hex');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');

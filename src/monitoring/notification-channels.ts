@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { commandEnvironment } from '../config/command-environment.ts';
 import { loginInHeader } from '../domain/text/url-parts.ts';
 
-/** A receiver of notifications. A failed delivery rejects with a reason without URL and secret. */
+/** A receiver of notifications. If a delivery fails, `send` rejects with a reason that contains no URL or secret. */
 export interface Channel {
   readonly name: 'url' | 'command';
   send(body: string, signal: AbortSignal): Promise<void>;
@@ -14,7 +14,7 @@ export interface Channel {
 const requestMilliseconds = 10_000;
 const commandMilliseconds = 30_000;
 
-/** Posts JSON. Only a 2xx status is a success; redirects are not followed, because they could lead anywhere. */
+/** Posts JSON. Only a 2xx status is a success. Redirects are not followed, because they could lead to any host. */
 export async function postJson(
   url: string,
   body: string,
@@ -35,7 +35,10 @@ export async function postJson(
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
 }
 
-/** @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned */
+/**
+ * Makes a channel that posts to a URL.
+ * @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined sends no signature
+ */
 export function urlChannel(url: string, secret: string | undefined): Channel {
   return {
     name: 'url',
@@ -53,7 +56,9 @@ export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/** Runs a shell command with the event as JSON on its standard input. Only exit code 0 is a success. */
+/**
+ * Makes a channel that runs a shell command with the event as JSON on standard input. Only exit code 0 is a success.
+ */
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',
@@ -66,7 +71,7 @@ export function commandChannel(command: string): Channel {
         killSignal: 'SIGKILL',
         signal,
       });
-      // A command may close its input early.
+      // The command may close its standard input before it has read everything.
       child.stdin.on('error', () => {});
       child.stdin.end(body);
       const [code] = (await once(child, 'close').catch((error: unknown) => {

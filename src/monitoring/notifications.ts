@@ -17,18 +17,18 @@ interface NotifierSettings {
   readonly warehouse: Warehouse;
   readonly channels: readonly Channel[];
   readonly events: readonly NotifiedEvent[];
-  /** Job changes name the person, with titles and employers. */
+  /** True if notifications of job changes name the person, the titles and the employers. */
   readonly withNames: boolean;
   readonly log: Logger;
 }
 
 const everyMilliseconds = 5_000;
-/** Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest. */
+/** How long a command that ends waits to deliver its last events. Other processes deliver the events that remain. */
 const closeMilliseconds = 15_000;
 
 /**
- * Delivers events of runs, budgets and people, each at least once, with at most ten tries. Triggers of the database
- * record an event together with its change, and any process delivers it. A failed delivery never fails a run.
+ * Delivers events of runs, budgets and people at least once, with at most ten tries each. Database triggers record an
+ * event together with its change, and any process delivers it. A failed delivery never fails a run.
  */
 export class Notifier {
   readonly #settings: NotifierSettings;
@@ -68,7 +68,7 @@ export class Notifier {
         await this.#send(due);
       }
     } catch (error) {
-      // Without the database the events stay pending.
+      // The database is unreachable, so the events stay pending.
       log.debug({ err: error }, 'cannot read the notifications');
     }
   }
@@ -77,7 +77,7 @@ export class Notifier {
     const { warehouse, channels, withNames, log } = this.#settings;
     const message = await readMessage(warehouse, notification, withNames);
     if (message === undefined) return recordTry(warehouse, notification, [], undefined, true);
-    // Only names of files and reasons are free text. The id of a contact can be an e-mail, and is needed as it is.
+    // Only file names and reasons are free text. The id of a contact stays as it is, even if it is an e-mail.
     const body = JSON.stringify(message, (name, value: unknown) =>
       typeof value === 'string' && name !== 'contact_id' ? withoutPersonalData(value) : value,
     );
@@ -115,17 +115,17 @@ interface Notification {
 
 type Message = Printed<typeof notificationSchema>;
 
-/** Older events are never delivered, such as those from before notifications were configured. */
+/** Maximum age of an event to deliver. Older events include those from before notifications were configured. */
 const longestAgeSeconds = 86_400;
-/** If a process dies, another sends its event after this time, which is longer than all channels take. */
+/** Time after which another process sends the event of a process that died. All channels together take less. */
 const leaseSeconds = 60;
 const mostTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
 /**
- * Claims the oldest due event, job changes last. A process claims one at a time, because channels can take half a
- * minute.
+ * Claims the oldest due event; job changes come last. A process claims one event at a time, because channels can take
+ * half a minute.
  */
 async function claimNotification(
   warehouse: Warehouse,
@@ -172,9 +172,9 @@ async function recordTry(
 }
 
 /**
- * The notification as an object for JSON: of a run, the object of `--json` at the time of sending.
+ * Makes the JSON object of a notification. For a run, this is the object of `--json` at the time of sending.
  *
- * @returns undefined: there is nothing left to send
+ * @returns undefined if there is nothing left to send
  */
 async function readMessage(
   warehouse: Warehouse,
@@ -194,7 +194,7 @@ async function readMessage(
     figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),
     status: event,
-    // Without facts, the run has ended and needs a decision, which is its reason.
+    // Without facts, the run has ended and needs a decision. Its own reason then names the decision.
     ...(pauseReason && { reason_type: pauseReason.type, reason: pauseReason.reason, next: pauseReason.next }),
   };
 }
@@ -202,7 +202,8 @@ async function readMessage(
 /**
  * Reads a job change at the time of sending.
  *
- * @returns undefined: the change or its run was undone, or the person was erased, suppressed or taken from all contacts
+ * @returns undefined if the change or its run was undone, or the person was erased, suppressed or unlinked from all
+ * contacts
  */
 async function readJobChange(warehouse: Warehouse, observationId: number, withNames: boolean) {
   const { rows } = await sql<JobChange>`
@@ -232,7 +233,7 @@ type JobChange = Omit<Extract<Message, { event: 'job_change' }>, 'event' | 'even
 
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 
-/** Notifies of a scheduled time that fails before it begins a run. A run that fails notifies by its status. */
+/** Notifies of a scheduled time that fails before a run begins. Later failures are notified by the run's status. */
 export async function notifyingOfFailure(
   warehouse: Warehouse,
   time: ScheduledTime,
@@ -250,14 +251,14 @@ export async function notifyingOfFailure(
     }
     return begun;
   } catch (error) {
-    // Temporal tries again after other errors.
+    // Temporal retries the activity after all other errors.
     if (error instanceof Problem && error.type !== 'database.unreachable')
       await recordFailure(warehouse, time, error.sentence, `${error.next}; then: ${again}`);
     throw error;
   }
 }
 
-/** Once for each scheduled time: Temporal may carry out the activity again. */
+/** Records a failure once for each scheduled time, although Temporal may repeat the activity. */
 async function recordFailure(
   warehouse: Warehouse,
   { schedule, asOf }: ScheduledTime,

@@ -15,14 +15,14 @@ import { hasGaps } from '../ledger/close-attempt.ts';
 import { bulkMatchScope, matchScope, readRateWindows, webhookResultScope } from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 
-/** A row of metrics: each column is a label or a value. Null: the metric has no such series. */
+/** A row of metrics. Each column is a label or a value. A null value leaves out the metric's series. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** A metric of `warehouse-metrics.json`, and of docs/reference/metrics.md. */
+/** A metric, as `warehouse-metrics.json` and docs/reference/metrics.md describe it. */
 interface Metric {
   readonly help: string;
   readonly labels: readonly string[];
-  /** The columns with its values. Several columns are the values of its label `state`. */
+  /** Columns with the metric's values. If there are several, the label `state` names the column. */
   readonly values: readonly string[];
 }
 
@@ -30,15 +30,15 @@ type Reading =
   | RawBuilder<Row>
   | ((transaction: Transaction<Tables>, limits: AdmissionLimits) => Promise<Row[]>);
 
-/** Each run has a set of series; `enrich_runs` counts all runs. */
+/** Maximum number of runs with series of their own. `enrich_runs` counts all runs. */
 const runsShown = 20;
-/** The calls of a page. */
+/** Number of calls of a full page. */
 const newestCalls = peoplePerPage / peoplePerCall;
-/** `planned` has no series: `enrich plan` begins no run. */
+/** Statuses with a series. `planned` has none, because `enrich plan` does not begin a run. */
 const statusesOfRuns = allStatuses.filter((status) => status !== 'planned');
 
 const readings: Readonly<Record<keyof typeof families, Reading>> = {
-  // The settled credits are the sum over the budgets of all months, because attempts are far more rows.
+  // Settled credits are summed over the budgets of all months, because attempts have far more rows.
   calls: sql<Row>`
     select (
         select coalesce(sum(settled), 0)::float8 from budgets where budget_id like 'month:%'
@@ -91,9 +91,8 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
       (count(*) filter (
         where failure is not null and occurred_at > clock_timestamp() - interval '1 day'))::int as undelivered
     from notifications`,
-  // A healthy run can make no calls for hours: after its pilot, or with an empty budget, it waits for late results.
-  // It is idle only after its next poll is due. A run can have millions of calls: its budget has their credits, and
-  // its open and newest calls show when it moved.
+  // A healthy run can make no calls for hours, while it waits for late results or a budget. It counts as idle only
+  // after its next poll is due. A run can have millions of calls, so only open and newest calls are read.
   unfinishedRuns: sql<Row>`
     select r.run_id as run, r.status,
       case when r.plan ? 'people' then a.asked end as asked,
@@ -151,11 +150,14 @@ async function readWindows(
   return rows;
 }
 
-/** Prometheus abandons a scrape after ten seconds and would also lose the metrics of the process. */
+/** Time limit of a scrape. Prometheus gives up after ten seconds, and would lose the process metrics too. */
 const patienceMilliseconds = 4_000;
 const statementMilliseconds = 3_000;
 
-/** Without the database only `enrich_database_up 0`. Every process reports the same values: never sum them. */
+/**
+ * Reads metrics of the warehouse; without a database, only `enrich_database_up 0`. Every process reports the same
+ * values, so dashboards must not sum them.
+ */
 export async function readWarehouseMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promise<string> {
   const begun = performance.now();
   const ended = new AbortController();
@@ -181,7 +183,7 @@ async function readMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promi
     .transaction()
     .setAccessMode('read only')
     .execute(async (transaction) => {
-      // A bitmap scan would read the rows of all calls of a run. The index alone is enough to count them.
+      // The index alone is enough to count a run's calls. A bitmap scan would read the rows of all calls.
       await sql`
         select set_config('statement_timeout', ${String(statementMilliseconds)}, true),
           set_config('enable_bitmapscan', 'off', true)

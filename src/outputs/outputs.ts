@@ -114,7 +114,7 @@ const budgetNotification = z
 
 const textOrNull = z.string().nullable();
 
-/** Fields that only NOTIFY_NAMES adds to a job change. */
+/** Fields of a job change that only a notification with NOTIFY_NAMES contains. */
 const jobChangeNames = z.object({
   name: textOrNull.describe('Name of the person. Null: not known.'),
   from_title: textOrNull.describe('Former title. Null: not known.'),
@@ -243,8 +243,8 @@ const failure = z
   .describe('Printed in place of the facts when a command fails.');
 
 /**
- * The stable outputs for programs, and the commands that print them with `--json`. `npm run schemas` writes a JSON
- * Schema of each.
+ * Stable JSON outputs for programs, and the commands that print each with `--json`. `npm run schemas` writes their JSON
+ * Schemas.
  */
 export const outputs = {
   error: { schema: failure, commands: [] },
@@ -269,7 +269,7 @@ export const outputs = {
 
 export type OutputName = keyof typeof outputs;
 
-/** The value that an output prints. */
+/** Type of the value that an output prints. */
 export type OutputOf<Name extends OutputName> = Name extends OutputName
   ? Printed<(typeof outputs)[Name]['schema']>
   : never;

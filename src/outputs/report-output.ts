@@ -134,7 +134,7 @@ const lateResults = runFields.late_results.omit({ next_poll_at: true, missing: t
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
 });
 
-/** Fields that are compared with known values. */
+/** Fields that a report compares with known values. */
 export const comparedFields = [
   'email',
   'phone',
@@ -217,5 +217,8 @@ export const report = z
   })
   .describe('The report of a run.');
 
-/** The report as `--format json` prints it. Names are stable. Of the export it has only the name, not the people. */
+/**
+ * The report as `enrich report --format json` prints it. Field names are stable. It names the export's file, but no
+ * person.
+ */
 export type RunReport = Printed<typeof report>;

@@ -14,7 +14,7 @@ type Evaluation = NonNullable<RunReport['evaluation']>;
 type Values = Readonly<Partial<Record<ComparedField | 'first_name' | 'last_name' | 'name', string | null>>>;
 
 interface ComparedPerson {
-  /** Row of the truth file, from 1. */
+  /** Number of the row in the truth file, counted from 1. */
   readonly row: number;
   readonly contactId: string | null;
   readonly known: Values;
@@ -28,7 +28,7 @@ interface TruthRow {
   readonly values: Readonly<Partial<Record<(typeof truthColumns)[number], string>>>;
 }
 
-/** Compares the contacts of a source with a file of known values. The result has no personal data. */
+/** Compares a source's contacts with a file of known values. The result contains no personal data. */
 export async function compareWithTruth(
   database: Kysely<Tables>,
   path: string,
@@ -39,7 +39,7 @@ export async function compareWithTruth(
   const contacts = await readContacts(database, source, key, people);
   const compared = people.map(({ row, values }): ComparedPerson => {
     const contact = contacts.get(row);
-    // The key itself does not count as found.
+    // An e-mail that found the contact is not counted as a found value.
     const known = key === 'email' ? { ...values, email: null } : values;
     return { row, contactId: contact?.contact_id ?? null, known, found: contact ?? {} };
   });
@@ -82,7 +82,7 @@ function unreadable(where: string, what: string, next: string, cause?: unknown):
 
 type FoundContact = Values & { readonly row: number; readonly contact_id: string };
 
-/** Finds the contact of each row of the file by its id, or by an e-mail that the CRM's export has for the contact. */
+/** Finds the contact of each row by its id, or by an e-mail that the CRM's export has for the contact. */
 async function readContacts(
   database: Kysely<Tables>,
   source: string,
@@ -153,7 +153,10 @@ function isSame(field: ComparedField, one: string, other: string): boolean {
   return (parseDomain(one) ?? one) === (parseDomain(other) ?? other);
 }
 
-/** A profile identifies a person, but gets another URL after a change of name, so names are compared first. */
+/**
+ * Finds out if a contact is another person. A person's profile URL can change with the name, so names are compared
+ * first.
+ */
 function contradictionOf(known: Values, found: Values): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
   if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;

@@ -8,9 +8,9 @@ import type { RunRecord } from '../runs/runs.ts';
 interface MeasuredField {
   readonly field: string;
   readonly after?: RawBuilder<unknown>;
-  /** The field's name in the mapping, which is also the column of the row with its normalised value. */
+  /** The field's name in a mapping. The same column of `run_rows` has its normalised value. */
   readonly mapped?: string;
-  /** Fields of importers and other headers. Their columns count if the mapping has no such field. */
+  /** Importer fields and headers. Columns with these headers count if the mapping lacks the field. */
   readonly named?: { readonly fields: readonly ImportField[]; readonly headers: readonly string[] };
 }
 
@@ -30,9 +30,8 @@ const fields: readonly MeasuredField[] = [
 ];
 
 /**
- * Counts the contacts of the file that have each field, in the export and afterwards. Mapped fields count as
- * normalised; of other fields a cell counts that is not blank, in a column with a header of the field. Without fields
- * if the rows of the file have been pruned.
+ * Counts the contacts with a value for each field, before and after the run. Before, normalised values count for mapped
+ * fields, and cells that are not blank for others. Pruned runs have no fields.
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['coverage']> {
   const known = new Set(Object.values(run.mapping ?? {}));
@@ -49,8 +48,8 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
     sql`count(*) filter (where ${before || sql`false`})::int as ${sql.ref(`before_${index}`)}`,
     sql`count(*) filter (where ${before || sql`false`} or ${after})::int as ${sql.ref(`after_${index}`)}`,
   ]);
-  // json accepts cells with \u0000, jsonb does not. `cell::text` is JSON with its quotes. A cell that is JSON
-  // without content ([], {}, null) is blank.
+  // Unlike jsonb, json accepts cells with \u0000. `cell::text` is JSON with quotes. A cell that is JSON without content
+  // ([], {}, null) counts as blank.
   const found = await sql<Readonly<Record<string, number>>>`
     select count(*)::int as contacts, ${sql.join(figures)}
     from run_rows r
@@ -74,7 +73,7 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
   };
 }
 
-/** The numbers of the columns, from 1, whose header importers know in any language, or that is one of `headers`. */
+/** Returns the numbers (from 1) of columns whose header is in `headers` or is known to importers in any language. */
 function columnsOf(header: readonly string[], named: NonNullable<MeasuredField['named']>): number[] {
   const keys = new Set([...named.fields.flatMap(headersOfField), ...named.headers].map(headerKey));
   return header.flatMap((cell, index) => (keys.has(headerKey(cell)) ? [index + 1] : []));

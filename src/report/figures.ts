@@ -5,7 +5,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';
 
-// The views of `src/db/sql/run-figures.sql` compute these figures: analysts read the same ones.
+// The views of `src/db/sql/run-figures.sql` compute these values, so that analysts read the same ones.
 
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['credits']> {
   const amount = (name: string) => sql`trim_scale(${sql.ref(name)})::text as ${sql.ref(name)}`;
@@ -56,7 +56,7 @@ export async function readWaste(database: Kysely<Tables>, runId: string): Promis
   return rows;
 }
 
-/** The cost of each usable field. If nothing is settled and credits are reserved, a price of 0 would be wrong. */
+/** Reads the cost of each usable field. While credits are only reserved, the cost is null, because 0 would be wrong. */
 export async function readCosts(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['costs']> {
   const asksPhones = lateKindsOf(run.options).some((kind) => lateKinds[kind].values === 'phones');
   const { rows } = await sql<RunReport['costs'][number]>`

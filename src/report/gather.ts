@@ -18,7 +18,7 @@ import {
   readWaste,
 } from './figures.ts';
 
-/** Reads the report of a run in one snapshot, so that its parts add up while the run continues. */
+/** Reads the report of a run in one snapshot, so that its numbers agree while the run continues. */
 export async function gatherReport(
   warehouse: Warehouse,
   runId: string,
@@ -87,7 +87,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
   };
 }
 
-/** The actions that only the operator can take, most urgent first. */
+/** Lists what only the operator can do about the run, most urgent first. */
 function needsPerson(
   { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],

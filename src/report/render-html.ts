@@ -1,6 +1,9 @@
 import type { ReportDocument, Section, Table } from './write-document.ts';
 
-/** Renders one page. Its content security policy forbids loading, in case a file name is not escaped. */
+/**
+ * Renders one HTML page. Its content security policy forbids loading anything, as a second protection against HTML in
+ * file names.
+ */
 export function renderHtml(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const page = html`<!doctype html>
@@ -67,7 +70,7 @@ function renderSection({ id, title, lead, tables }: Section): Markup {
   </section> `;
 }
 
-/** A table that scrolls on narrow pages, with the keyboard too. A share has a bar behind its figure. */
+/** Renders a table that scrolls on narrow pages, also by keyboard. A share has a bar behind its number. */
 function renderTable({ caption, columns, rows }: Table): Markup {
   const classOf = (column: number): Markup => (columns[column]?.numeric ? html` class="number"` : html``);
   const attributesOf = (cell: string, column: number): Markup => {
@@ -105,7 +108,7 @@ class Markup {
   }
 }
 
-/** What a template accepts: text is escaped, markup is not, lists are joined. */
+/** What the `html` template accepts. Text is escaped, markup is inserted, and lists are joined. */
 type Insertion = string | Markup | readonly Insertion[];
 
 function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
@@ -122,7 +125,10 @@ function textOf(insertion: Insertion): string {
   return insertion.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print always uses the light colours. */
+/**
+ * Styles of the page. Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print uses the light
+ * colours.
+ */
 const styleSheet = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b2330; --soft: #56606f; --rule: #d9dee6; --panel: #f5f7fa;
   --good: #1f7a5a; --bar: #d3e2fa; --warning: #b45309; }

@@ -14,7 +14,7 @@ export function renderReport(report: RunReport, format: ReportFormat): string {
   return format === 'html' ? renderHtml(document) : renderMarkdown(document);
 }
 
-/** Renders for a terminal, and for a pull request, a wiki page or a message, which show GitHub's tables. */
+/** Renders Markdown for a terminal, a pull request, a wiki page or a message. The tables are GitHub's. */
 function renderMarkdown({ title, subtitle, headline, actions, sections, footer }: ReportDocument): string {
   const blocks = [
     `# ${escaped(title)}`,
@@ -38,7 +38,7 @@ function renderMarkdown({ title, subtitle, headline, actions, sections, footer }
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** Aligns the columns for readers of the text, except a last column of texts. */
+/** Aligns columns for readers of the plain text, except a last column of text. */
 function markdownTable({ caption, columns, rows }: Table): string {
   const [header = [], ...lines] = [columns.map(({ title }) => title), ...rows].map((row) => row.map(escaped));
   const widths = columns.map(({ numeric }, at) =>
@@ -56,7 +56,7 @@ function markdownTable({ caption, columns, rows }: Table): string {
   return [`**${escaped(caption)}**\n`, line(header), line(rule), ...lines.map(line)].join('\n');
 }
 
-/** Escapes Markdown and HTML, mainly in file names. */
+/** Escapes characters of Markdown and HTML, which file names can contain. */
 function escaped(text: string): string {
   return text
     .replace(/[\\`*[\]<>|~&!]/g, '\\$&')
@@ -64,7 +64,7 @@ function escaped(text: string): string {
     .replace(/(?<=www)\./gi, '&#46;');
 }
 
-/** A code span with a fence longer than any run of backticks in the text. */
+/** Makes a code span whose fence is longer than any run of backticks in the text. */
 function code(text: string): string {
   const most = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(most + 1);

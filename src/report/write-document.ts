@@ -16,7 +16,7 @@ import {
 import { formatElapsed } from '../domain/text/duration.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 
-/** The report as unescaped text, tables and bars, from which every format except JSON is rendered. */
+/** The report as unescaped text, tables and bars. Every format except JSON is rendered from it. */
 export interface ReportDocument {
   readonly title: string;
   readonly subtitle: string;
@@ -33,7 +33,7 @@ export interface Section {
   readonly tables: readonly Table[];
 }
 
-/** A table with a name in the first column of each row. Documents leave out tables without rows. */
+/** A table whose first column names each row. Documents leave out tables without rows. */
 export interface Table {
   readonly caption: string;
   readonly columns: readonly Column[];
@@ -45,7 +45,7 @@ export interface Column {
   readonly numeric?: true;
 }
 
-/** A table with numbers or decimals in all columns after the first. Null is a dash. */
+/** Makes a table with numbers in all columns after the first. Null is shown as a dash. */
 function tableOfNumbers(
   caption: string,
   [name = '', ...numbers]: readonly string[],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Deterministic random draws: the same seed and text give the same values on every machine. */
+/** Draws deterministic random values. Equal seeds and texts give equal values on every machine. */
 export class Chance {
   readonly #digest: Buffer;
 
@@ -8,12 +8,12 @@ export class Chance {
     this.#digest = createHash('sha256').update(`${seed}\n${text}`).digest();
   }
 
-  /** A whole number below `limit`; `part` (0 to 6) selects one of several independent draws. */
+  /** Draws a whole number below `limit`. @param part (0 to 6) selects one of several independent draws */
   below(limit: number, part = 0): number {
     return this.#digest.readUInt32BE(part * 4) % limit;
   }
 
-  /** True for the given share of all texts. */
+  /** Draws true for this share of all texts. */
   share(share: number, part = 0): boolean {
     return this.#digest.readUInt32BE(part * 4) < share * 2 ** 32;
   }
@@ -22,12 +22,12 @@ export class Chance {
     return items[this.below(items.length, part)]!;
   }
 
-  /** An opaque identifier in the service's format. */
+  /** Makes an opaque identifier in the service's format. */
   identifier(): string {
     return this.#digest.toString('hex').slice(0, 24);
   }
 
-  /** Digits of a signed 64-bit number that a double cannot hold. */
+  /** Makes the digits of a signed 64-bit number that JavaScript's numbers cannot hold. */
   requestId(): string {
     const magnitude = (this.#digest.readBigUInt64BE(8) >> 2n) + 2n ** 60n;
     return `${this.share(0.5, 6) ? '-' : ''}${magnitude}`;

@@ -14,7 +14,7 @@ const milliseconds = z.int().min(0).max(day);
 const from1 = z.int().min(1);
 const yes = z.literal(true);
 
-/** Every key of a scenario: source of its schema and of docs/reference/sandbox.md. */
+/** All keys of a scenario. Its JSON Schema and docs/reference/sandbox.md are generated from this table. */
 export const faultTable = {
   conditions: {
     path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),
@@ -79,7 +79,7 @@ export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
 
-/** The active faults, and the number of calls of each path since they became active. */
+/** The active faults of a scenario, with the number of calls of each path since they became active. */
 export class Faults {
   readonly #seed: number;
   readonly #billedCredits: () => number;
@@ -111,7 +111,7 @@ export class Faults {
     return rules.find((each) => (each.kind ?? kind) === kind && this.#holds(each, name, number)) ?? {};
   }
 
-  /** Calls of each window that other programs have used before the next call to an operation. */
+  /** Returns how many calls of a rate window other programs have used before the next call of this path. */
   usedByOthers(path: string): number {
     const rules = this.#rules(path, (this.#calls.get(path) ?? 0) + 1);
     return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
@@ -144,7 +144,7 @@ export class Faults {
   }
 }
 
-/** Damages the list of found people (JSON texts) as the fault `matches` says. The bill stays the same. */
+/** Damages a list of found people (JSON texts) as the fault `matches` describes. The bill stays unchanged. */
 export function applyMatchFault(
   people: readonly string[],
   fault: Rule,
@@ -167,7 +167,7 @@ export function applyMatchFault(
 const stub =
   '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}';
 
-/** The member with a wrong cost, as the fault `credits` says. @returns no or one JSON member */
+/** Writes the answer's cost as the fault `credits` describes. @returns one JSON member, or none */
 export function creditsMember(credits: number, fault: MisstatedCredits | undefined): string[] {
   if (fault === 'missing') return [];
   const values = { negative: `-${credits + 1}`, text: `"${credits} credits"` };

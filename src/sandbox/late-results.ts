@@ -18,7 +18,7 @@ export interface LateRequest {
   readonly webhookUrl: string;
   readonly wanted: readonly LateParameter[];
   readonly people: readonly Known[];
-  /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
+  /** Credits billed with the answer. The first delivery of a waterfall reports them together with its own price. */
   readonly creditsOfAnswer: number;
 }
 
@@ -29,17 +29,21 @@ export interface LateOptions {
   readonly store: Store;
   readonly faults: Faults;
   readonly now: () => number;
-  /** Maximum milliseconds from the answer to a result; the delay is drawn from a third to all of it. */
+  /**
+   * Maximum delay of a result after the answer, in milliseconds. The delay is drawn from a third of it to all of it.
+   */
   readonly delay: number;
 }
 
 const mobileCredits = 8;
 const vendorCredits = 2;
 const keptMilliseconds = 30 * 86_400_000;
-/** The receiver's time to answer, and the longest pause between two tries. */
+/** Milliseconds that the receiver has to answer, and the longest pause between two tries. */
 const patience = 30_000;
 
-/** Makes and bills results after a delay, sends them until a 2xx, and keeps them for polls for 30 days. */
+/**
+ * Bills late results after a delay, sends them until the receiver answers 2xx, and keeps them for polls for 30 days.
+ */
 export class LateResults {
   readonly #options: LateOptions;
   #made = 0;
@@ -55,7 +59,7 @@ export class LateResults {
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];
     if (asked.has('phones')) {
-      // This id differs from the id of the request, and cannot be polled.
+      // The service gives phones an id of their own, which differs from the request id and cannot be polled.
       const requestId = `${randomInt(2 ** 47)}7919`;
       members.push(`"phone_enrichment":{"request_id":${requestId},"status":"pending"}`);
       if (people.length > 0) kinds.push('phones');
@@ -157,7 +161,7 @@ export class LateResults {
   }
 }
 
-/** The body for some people of a request. A body of phones has no request id. */
+/** Makes the body of a delivery for some people of a request. A body of phones has no request id. */
 function bodyOf(
   request: LateRequest,
   kind: DeliveryKind,
@@ -170,7 +174,7 @@ function bodyOf(
     .flatMap((each) => (each.kind === kind ? [each.field] : []));
   const billed = isNative ? people.filter((person) => person.hasMobile) : people;
   const creditsEach = isNative ? mobileCredits : vendorCredits;
-  // The first body of a waterfall also has the cost of the answer, which the answer does not report.
+  // The first body of a waterfall also includes the cost of the answer, which the answer does not report.
   const credits = billed.length * creditsEach + (!isNative && isFirst ? request.creditsOfAnswer : 0);
   const vendors = [{ id: 'vendor-1', name: 'Lookup Partners', status: 'success' }];
   const delivered = people.map((person) => ({
@@ -202,7 +206,10 @@ function bodyOf(
   };
 }
 
-/** A mobile number if the person has one, and for some the company's office. All are reserved for fiction. */
+/**
+ * Makes phone numbers of a person: a mobile number if there is one, and for some the office. All numbers are reserved
+ * for fiction.
+ */
 function phonesOf({ id, hasMobile, organization }: Known, seed: number): readonly object[] {
   const chance = new Chance(seed, `phones of ${id}`);
   const { mobiles, office } = organization.country;

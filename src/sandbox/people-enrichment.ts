@@ -11,7 +11,7 @@ import { parseJson, type LoggedCall } from './store.ts';
 export interface DoneCall {
   readonly body: string;
   readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
-  /** Makes the late results; resolves after the deliveries that precede the answer. */
+  /** Makes the call's late results. Resolves after those deliveries that must arrive before the answer. */
   readonly makeLateResults?: () => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface PeopleParts {
 const flag = z.enum(['true', 'false']).default('false');
 const lateNames = Object.keys(lateParameters) as LateParameter[];
 
-/** Parameters that apply to every person of a call. `webhook_url` may be http: the receiver is on this machine. */
+/** Parameters for all people of a call. `webhook_url` may be http, because the receiver is on this machine. */
 const extrasQuery = z.object({
   reveal_personal_emails: flag,
   reveal_phone_number: flag,
@@ -35,7 +35,7 @@ const extrasQuery = z.object({
   webhook_url: z.url({ protocol: /^https?$/ }).optional(),
 });
 const matchQuery = z.object({ ...askedPerson.shape, ...extrasQuery.shape });
-/** Has no length check, because a wrong number of people has a 400 of its own. */
+/** The schema does not limit the number of people, because a wrong number has a 400 answer of its own. */
 const bulkBody = z.object({ details: z.array(askedPerson).default([]) });
 
 interface Enriched {
@@ -71,7 +71,7 @@ export class PeopleEnrichment {
     if (details.length > 10) return badDetails('RECORD_LIMIT_EXCEEDED', 'at most 10 people in details');
     return this.#enrich('bulk_match', details, extras.data, fault, (enriched) => {
       const { people, found, credits, announced } = enriched;
-      // Waterfall requests have no price.
+      // The answer to a waterfall request contains no price.
       const isWaterfall = announced.some((member) => member.startsWith('"waterfall"'));
       return [
         '"status":"success","error_code":null,"error_message":null',
@@ -105,10 +105,10 @@ export class PeopleEnrichment {
       fault,
       () => json.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
-    // A found person costs one credit, in repeated calls too.
+    // Each found person costs one credit, even if an earlier call found the same person.
     const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: '1' }] : []));
     const credits = billed.length;
-    // A person in two details has late results once.
+    // A person who is in two details of a call has late results once.
     const once = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
     const request = { requestId, webhookUrl, wanted, people: once, creditsOfAnswer: credits };
     const { members, kinds } = late.announce(request);

@@ -3,12 +3,14 @@ import type { Known } from './population.ts';
 import records from './records.json' with { type: 'json' };
 
 export interface PersonOptions {
-  /** `match` includes the saved contact, `bulk_match` the account. */
+  /** Answers of `match` include the person's saved contact, those of `bulk_match` the account. */
   readonly endpoint: 'match' | 'bulk_match';
   readonly personalEmails: boolean;
 }
 
-/** The text between the values of a record, and the names of the values. Text is faster than objects. */
+/**
+ * Templates of records: the texts between values, and the names of the values. Joining texts is faster than objects.
+ */
 const templates = {
   match: templateOf({ ...records.person, ...records.match }),
   bulk_match: templateOf({ ...records.person, ...records.bulk_match }),
@@ -16,11 +18,11 @@ const templates = {
 
 const bytesWithoutKeywords = 5_000;
 
-/** Writes people as JSON, with every field of the interface. `records.json` has the fields and their fixed values. */
+/** Writes people as JSON with all fields of the service's interface. `records.json` has fields with fixed values. */
 export class PersonJson {
   readonly #keywords: string;
 
-  /** @param bytes approximate bytes of JSON per person. Most of it is the organization, as observed. */
+  /** @param bytes approximate size of a person's JSON; as in real answers, most of it is the organization */
   constructor(bytes: number) {
     const keyword = 'invented keyword for weight';
     const count = Math.max(0, Math.ceil((bytes - bytesWithoutKeywords) / (keyword.length + 3)));
@@ -96,7 +98,7 @@ function contactEmail(email: string): object {
   };
 }
 
-/** Texts at even positions, names of values at odd positions. */
+/** Splits a record into texts (even positions) and names of values (odd positions). */
 function templateOf(record: object): readonly string[] {
   return JSON.stringify(record).split(/"\$(\w+)"/);
 }

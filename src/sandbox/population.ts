@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Chance } from './chance.ts';
 import inventedNames from './invented-names.json' with { type: 'json' };
 
-/** A country of the sandbox's people and companies. In its phone numbers, any digit stands in the place of `#`. */
+/** A country of the sandbox's people and companies. Any digit replaces `#` in its phone numbers. */
 export type Country = (typeof countries)[number];
 
 export interface Company {
@@ -33,7 +33,7 @@ export interface Known {
 
 const given = z.string().optional();
 
-/** The identity in a call: one element of `details`, or the query of people/match. */
+/** A person as a call names them: an element of `details`, or the query of people/match. */
 export const askedPerson = z.object({
   first_name: given,
   last_name: given,
@@ -58,23 +58,22 @@ const countries = inventedNames.countries.map((country) => ({
   lastNames: country.lastNames.split(' '),
 }));
 
-/** Number of people that are found by every identifier. People with a higher number are only in sample exports. */
+/** Number of people whom every identifier finds. People with higher numbers occur only in sample exports. */
 export const populationSize = 100_000;
 const companyCount = 5_000;
 
-/** Share of strangers that the service confuses with a namesake at another company. */
+/** Share of people outside the numbered ones whom the sandbox confuses with a namesake at another company. */
 const namesakeShare = 0.02;
 
 /**
- * The people of the sandbox. Numbered people are computed from their number. Strangers are all other people of an
- * export: a hash of their identity decides whether they are known and what their data are, so that every call for them
- * gets the same answer.
+ * The people of the sandbox. Numbered people are computed from a number. Other people are computed from a hash of their
+ * identity, which decides if the sandbox knows them, so that all calls get the same answer.
  */
 export class Population {
   readonly #seed: number;
   readonly #matchRate: number;
 
-  /** Numbers of people by the hashes of their e-mails. */
+  /** Person numbers by the hash of the person's e-mail. */
   readonly #hashes = once(() => {
     const numbers = new Map<string, number>();
     for (let number = 0; number < populationSize; number += 1) {
@@ -124,7 +123,7 @@ export class Population {
     return id || hash ? undefined : this.#stranger(asked);
   }
 
-  /** A person after a move to another employer, with an e-mail there. @param since date of the move */
+  /** Returns a person after a move to another employer, with an e-mail there. @param since date of the move */
   afterJobChange(known: Known, since: string): Known {
     const chance = new Chance(this.#seed, `new job of ${known.id}`);
     const organization = chance.pick(companies());
@@ -138,7 +137,7 @@ export class Population {
     const employer = employerOf(asked);
     const email = asked.email?.toLowerCase();
     const profile = asked.proflink_url && bareUrl(asked.proflink_url);
-    // Name and employer identify a person; e-mail or profile identify only a person without them.
+    // Name and employer identify a person. Without them, the e-mail or the profile URL does.
     const key =
       name && employer ? `${name.first} ${name.last} at ${employer.key}`.toLowerCase() : (email ?? profile);
     if (!key) return undefined;
@@ -147,7 +146,7 @@ export class Population {
     const isNamesake = chance.share(namesakeShare, 1);
     const organization =
       isNamesake || !employer ? chance.pick(companies(), 4) : employerAsCompany(seed, employer);
-    // A call may have one part of the name.
+    // A call can contain only one part of the name.
     const firstName =
       asked.first_name?.trim() || (name?.first ?? chance.pick(organization.country.firstNames, 2));
     const lastName =
@@ -172,7 +171,7 @@ export class Population {
   }
 }
 
-/** Made at the first use. Each trade is in one country only, so that a domain names one company. */
+/** Companies, made at the first use. Each trade is in one country only, so that every domain names one company. */
 const companies = once(() =>
   Array.from({ length: companyCount }, (_, number): Company => {
     const country = countries[number % countries.length]!;
@@ -212,7 +211,7 @@ function numberOfId(id: string | undefined): number | undefined {
   return hex === undefined ? undefined : Number.parseInt(hex, 16);
 }
 
-/** Company and first name name one person, because colleagues have different first names. */
+/** Finds the number of a person by e-mail. Colleagues differ in first names, so company and first name are enough. */
 function numberOfEmail(email: string | undefined): number | undefined {
   const [, first = '', domain = ''] = /^([a-z]+)\.[a-z]+@(.+)$/.exec(email?.toLowerCase() ?? '') ?? [];
   const company = numbersOfDomains().get(domain);
@@ -258,12 +257,12 @@ function employerOf(asked: AskedPerson) {
   return { name, key: key || name, domain };
 }
 
-/** The part before the @ of invented e-mails, such as `ada.okafor`. Profile URLs have it with `-`. */
+/** Makes the part of an invented e-mail before the @, such as `ada.okafor`. Profile URLs contain it with `-`. */
 function handleOf(firstName: string, lastName: string): string {
   return inAscii(`${firstName}.${lastName}`).replace(/[^\p{L}\p{N}.]/gu, '');
 }
 
-/** In lower case without accents, as in e-mails and domains. */
+/** Writes a text in lower case without accents, as e-mails and domains need it. */
 function inAscii(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ı', 'i');
 }

@@ -1,4 +1,4 @@
-/** A number of calls in a window of these seconds; Infinity: unlimited, as the headers report. */
+/** Maximum number of calls in a window. Infinity means unlimited, which the headers report. */
 export interface WindowLimit {
   readonly calls: number;
   readonly seconds: number;
@@ -13,7 +13,7 @@ const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day:
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
-/** Reads the format of RATE_LIMITS, and `unlimited/hour`, which the headers then report. */
+/** Parses limits in the format of RATE_LIMITS. Windows such as `unlimited/hour` only appear in headers. */
 export function parseWindowLimits(text: string): WindowLimit[] {
   if (text.trim().toLowerCase() === 'unlimited') return [];
   const limits = text.split(',').map((part) => {
@@ -27,7 +27,10 @@ export function parseWindowLimits(text: string): WindowLimit[] {
   return limits.sort((left, right) => left.seconds - right.seconds);
 }
 
-/** Fixed windows that the first request opens, by the time of arrival: the sandbox's clock changes only dates. */
+/**
+ * Fixed rate windows, which open at their first call. They use the arrival time, because the sandbox's clock changes
+ * only dates.
+ */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
   readonly #counted: ReadonlySet<number>;
@@ -38,7 +41,7 @@ export class RateWindows {
     this.#counted = new Set([...limits.map((limit) => limit.seconds), 60, 3_600, 86_400]);
   }
 
-  /** Counts a call unless a window is full. @param others calls of other programs, which the service counts too */
+  /** Counts a call unless a window is full. @param others calls of other programs, which also use the windows */
   count(path: string, at: number, others = 0) {
     const full = this.#limits.find(
       ({ calls, seconds }) => this.#window(path, seconds, at).used + others >= calls,
@@ -54,7 +57,7 @@ export class RateWindows {
     return undefined;
   }
 
-  /** The headers of an answer. The value of an unlimited window is empty, as observed. */
+  /** Makes the rate headers of an answer. For an unlimited window the value is empty, as the real service sends it. */
   headers(path: string, at: number, others = 0): Record<string, string> {
     const headers: Record<string, string> = {};
     for (const { seconds } of this.#limits) {
@@ -91,7 +94,7 @@ export class RateWindows {
     return { limit: isLimited ? calls : null, consumed, left_over: isLimited ? calls - consumed : null };
   }
 
-  /** The open window; without one, a window that opens now. */
+  /** Returns the open window, or a window that opens now. */
   #window(path: string, seconds: number, at: number): OpenWindow {
     const window = this.#open.get(`${path} ${seconds}`);
     return window && at < window.endsAt ? window : { endsAt: at + seconds * 1_000, used: 0 };

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { OutOfCreditsStatus, Rule } from './faults.ts';
 
-/** 16 February 2027: from this day `error_details` is the only error payload. */
+/** From this day (16 February 2027), errors have `error_details` as their only payload. */
 const cutOver = Date.UTC(2027, 1, 16);
 
 export interface Answer {
-  /** 0: no answer, because the connection is reset. */
+  /** HTTP status. 0 resets the connection without an answer. */
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -15,10 +15,10 @@ export interface Answer {
 export interface Refusal {
   readonly status: number;
   readonly code: string;
-  /** The root-level `error_code` of the older shape. */
+  /** The `error_code` at the root of the older error format. */
   readonly oldCode?: string;
   readonly message: string;
-  /** Next steps, with the members of the interface document. */
+  /** Next steps, with fields of the service's interface document. */
   readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];
   readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
   readonly older?: Readonly<Record<string, unknown>>;
@@ -27,10 +27,10 @@ export interface Refusal {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** The HTTP answer for an error. Until the cut-over the body has the old fields of errors beside `error_details`. */
+/** Makes the HTTP answer for an error. Before the cut-over, the body also has the older fields. */
 export function errorAnswer(now: number, what: Refusal): Answer {
   const { status, code, oldCode, message, suggestions = [], context } = what;
-  // Rate headers are on all answers but these two.
+  // All answers except 401 and 403 have rate headers.
   const headers = status === 401 || status === 403 ? {} : (what.headers ?? {});
   const older = what.older ?? { error: message, ...(oldCode && { error_code: oldCode }), message };
   const members = {
@@ -46,7 +46,7 @@ export const failed = refusal(500, 'REQUEST.PROCESSING.FAILED', 'The call failed
 const auth = 'AUTH.AUTHENTICATION';
 export const missingCredential = refusal(401, `${auth}.CREDENTIALS_MISSING`, 'No credential was sent.');
 export const invalidKey = refusal(401, `${auth}.CREDENTIALS_INVALID`, 'Invalid access credentials.');
-/** Of bearer tokens, also of keys sent as bearer tokens. */
+/** Refusal of a bearer token, also of an API key that was sent as a bearer token. */
 export const invalidToken = refusal(401, `${auth}.INVALID_ACCESS_TOKEN`, 'The access token has expired.', {
   oldCode: 'INVALID_ACCESS_TOKEN',
 });
@@ -69,14 +69,17 @@ export function missingParameter(parameter: string, reason: string): Refusal {
   });
 }
 
-/** The 400 of bulk enrichment, as observed. */
+/** Makes a 400 answer of bulk enrichment, in the format that the real service sends. */
 export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', message: string): Refusal {
   return refusal(400, `PEOPLE.VALIDATION.${code}`, message, {
     older: { status: 'failed', error_code: code, error_message: message },
   });
 }
 
-/** An account without credits. The interface document shows no refusal; the status is one of three guesses. */
+/**
+ * Makes the refusal of an account without credits. The interface document shows none, so the status is one of three
+ * guesses.
+ */
 export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   return refusal(status, 'BILLING.CREDITS.EXHAUSTED', 'The account has no credits left.', {
     oldCode: status === 403 ? 'CREDITS_EXHAUSTED' : 'INSUFFICIENT_CREDITS',
@@ -91,7 +94,7 @@ export function noResult(status: number, code: string, retryAfterSeconds?: numbe
   });
 }
 
-/** A 429. The older body is one string with path and limit, which clients should not parse. */
+/** Makes a 429 answer. The older body is one text with path and limit, which clients should not parse. */
 export function tooManyCalls(
   path: string,
   limit: { readonly calls: number; readonly seconds: number },

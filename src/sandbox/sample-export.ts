@@ -9,9 +9,8 @@ const header =
 const owners = ['Hannah Reed', 'Jonas Keller', 'Amira Nordin', 'Samuel Roy'];
 
 /**
- * A sample export in HubSpot's format. Most people are known to the sandbox. As in real exports, some repeat with an
- * e-mail in capitals, have left their company, have unsubscribed, or have only a first name. The same seed and number
- * give the same file.
+ * Makes a sample export in HubSpot's format; equal seeds and numbers give equal files. The sandbox knows most of the
+ * people. As in real exports, some are duplicates, have moved, have unsubscribed, or have only a first name.
  */
 export function* sampleExport(options: {
   readonly people: number;
@@ -24,7 +23,7 @@ export function* sampleExport(options: {
     const isRepeated = row > 10 && chance.share(0.03, 1);
     const source = isRepeated ? row - 1 - chance.below(9, 2) : row;
     const number = new Chance(options.seed, `sample ${source}`).below(populationSize);
-    // Colleagues of known people. The sandbox does not know their e-mails.
+    // These people are colleagues of known people, and the sandbox does not know their e-mails.
     const isUnknown = chance.share(0.12, 3);
     const person = population.numbered(isUnknown ? populationSize + (number % 20_000) : number);
     const { firstName, lastName, organization, profileUrl } = person;

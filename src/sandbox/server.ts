@@ -26,10 +26,10 @@ import {
 } from './refusals.ts';
 import { parseJson, Store, type LoggedCall } from './store.ts';
 
-/** The default key. It gives access only to invented people. */
+/** Default API key of the sandbox. It needs no secrecy, because the sandbox has only invented people. */
 export const defaultApiKey = 'sandbox-key';
 
-/** Rule 4: a key acts as the earliest-created user who is an admin and not deleted. */
+/** User of the API key: the interface document says that a key acts as the earliest-created admin. */
 const admin = { id: '5b00000000000000000000a1', first_name: 'Mina', last_name: 'Clarke', is_admin: true };
 
 export interface SandboxOptions {
@@ -53,11 +53,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const server = fastify({
     bodyLimit: 1_048_576,
     exposeHeadRoutes: false,
-    // A path that cannot be decoded is an unknown path.
+    // A path that cannot be decoded is answered as an unknown path.
     frameworkErrors: (_error, _request, reply) => void sandbox.fail(reply, notFound),
     routerOptions: { maxParamLength: 500 },
   });
-  // Bodies stay text, so that the sandbox itself refuses malformed ones.
+  // Bodies stay text, so that the sandbox's own code refuses malformed ones.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   sandbox.addServiceRoutes(server);
@@ -86,10 +86,10 @@ interface Incoming {
 
 interface Operation {
   readonly method: 'GET' | 'POST';
-  /** Its name in the log, rate windows, scopes and scenarios: its path without a parameter. */
+  /** Path of the operation without its parameter. The log, rate windows, scopes and scenarios use it as the name. */
   readonly path: string;
   readonly parameter?: string;
-  /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
+  /** Name of the operation in usage statistics. Only operations with this name are logged and count in rate windows. */
   readonly usageName?: string;
   readonly answer: (incoming: Incoming, fault: Rule) => DoneCall | Refusal;
 }
@@ -149,7 +149,7 @@ class Sandbox {
     }
   }
 
-  /** Adds routes for the person who runs the sandbox. No scenario applies to them. */
+  /** Adds routes for the operator of the sandbox. Scenarios do not apply to them. */
   addControlRoutes(server: FastifyInstance): void {
     server.get('/sandbox/bill', () => this.store.bill());
     server.get('/sandbox/log', ({ query }) =>
@@ -170,7 +170,10 @@ class Sandbox {
     return reply.code(status).type(contentType).send(body);
   }
 
-  /** The interface document names the paths of people, health and profile; the others are as observed. */
+  /**
+   * Lists the operations. The interface document names the paths of people, health and profile; other paths are those
+   * of the real service.
+   */
   #makeOperations(): readonly Operation[] {
     const people = this.#people;
     return [
@@ -203,7 +206,7 @@ class Sandbox {
     ];
   }
 
-  /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
+  /** Handles a call. The order is: credential, fault, rate limit, credits, log, answer. */
   async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
     const { path } = operation;
     const refused = this.#checkCredential(incoming.headers);
@@ -212,7 +215,10 @@ class Sandbox {
     return this.#send(reply, await this.#answer(operation, incoming, fault), fault);
   }
 
-  /** Rule 1: a key is refused as a bearer token. The sandbox issues no tokens. */
+  /**
+   * Checks the credential. As in the interface document, a key is refused as a bearer token. The sandbox issues no
+   * tokens.
+   */
   #checkCredential({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Refusal | undefined {
     if (key !== undefined) return key === this.#apiKey ? undefined : invalidKey;
     return authorization === undefined ? missingCredential : invalidToken;
@@ -226,7 +232,7 @@ class Sandbox {
       if (usageName !== undefined) this.store.addCall({ ...call, at: arrivedAt, path });
     };
     const others = fault.used_by_others;
-    // A 429 by a fault takes no slot either, so that the log and the windows agree.
+    // A 429 that a fault causes does not count in a window, so that the log and the windows agree.
     const isCounted = usageName !== undefined && fault.status !== 429;
     const full = isCounted ? this.#windows.count(path, arrivedAt, others) : undefined;
     const headers = usageName === undefined ? {} : this.#windows.headers(path, arrivedAt, others);
@@ -281,7 +287,7 @@ class Sandbox {
     return json(Object.fromEntries(usage));
   }
 
-  /** The bill; the credit cycle is the month. */
+  /** Answers with the credits used. The credit cycle is the month. */
   #creditUsage(): DoneCall {
     const consumed = this.store.credits();
     const left = this.faults.creditsLeft();

@@ -29,7 +29,7 @@ export interface LateResult {
   readonly credits: string;
   readonly billed: readonly BilledPerson[];
   readonly rule: DeliveryRule;
-  /** Time of its bill; null until it is ready. */
+  /** Time at which the result was billed. Null until the result is ready. */
   billedAt: number | null;
   delivered: boolean;
   tries: number;
@@ -40,7 +40,7 @@ export interface LoggedDelivery {
   readonly requestId: string;
   readonly kind: DeliveryKind;
   readonly number: number;
-  /** The receiver's status; 0: no answer. */
+  /** HTTP status of the receiver. 0 means no answer. */
   readonly status: number;
 }
 
@@ -52,7 +52,7 @@ type Entry =
   | { readonly billed: number; readonly at: number }
   | { readonly tried: number; readonly delivered: boolean };
 
-/** A call is stored before its answer, so that a killed process loses no bill. */
+/** Stores calls and results in a file. A call is stored before its answer, so that a killed process loses no bill. */
 export class Store {
   readonly #file: string | undefined;
   readonly #calls: LoggedCall[] = [];
@@ -68,7 +68,7 @@ export class Store {
     this.#file = join(directory, 'log.ndjson');
     if (!existsSync(this.#file)) return;
     const lines = readFileSync(this.#file, 'utf8').split('\n');
-    // A kill or a full disk cuts off the last line.
+    // A kill or a full disk can cut off the last line.
     if (lines.at(-1) !== '') appendFileSync(this.#file, '\n');
     for (const line of lines) {
       const entry = parseJson(line);
@@ -95,7 +95,7 @@ export class Store {
     this.#add({ tried: result.number, delivered });
   }
 
-  /** Logs a delivery in memory only, because no bill depends on it. */
+  /** Logs a delivery only in memory, because no bill depends on it. */
   addDelivery(delivery: LoggedDelivery): void {
     this.#deliveries.push(delivery);
   }

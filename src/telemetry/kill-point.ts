@@ -1,4 +1,6 @@
-/** For tests: `ENRICH_KILL_AT=answered:3` kills this process when it reaches the point for the third time. */
+/**
+ * Points at which tests kill a process: `ENRICH_KILL_AT=answered:3` kills it when it reaches this point the third time.
+ */
 export type KillPoint =
   | 'planned'
   | 'admitted'
@@ -13,13 +15,16 @@ export type KillPoint =
 const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split(':');
 let passed = 0;
 
-/** For tests of recovery: the heartbeat of the runs that a command starts. Tests run many commands in one process. */
+/** Reads the heartbeat of runs from a variable that only tests set, because tests of recovery need a short one. */
 export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   const seconds = process.env['ENRICH_HEARTBEAT_SECONDS'];
   return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
 }
 
-/** For tests: Temporal keeps a workflow's next task for its killed worker for this long, by default ten seconds. */
+/**
+ * Shortens, for tests only, the time in which Temporal keeps the next workflow task for a killed worker (default: 10
+ * s).
+ */
 export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeout?: string } {
   const { heartbeatSeconds } = testHeartbeat();
   return heartbeatSeconds === undefined

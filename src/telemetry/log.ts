@@ -4,8 +4,8 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 export type { Logger } from 'pino';
 
 /**
- * The log of a process on standard error, without possible personal data and secrets: of errors it has name, code,
- * message and stack, of texts no e-mail and number. Without a format: pretty on a terminal, otherwise JSON.
+ * Creates the log on standard error, without secrets and personal data: errors have only name, code, message and stack;
+ * e-mails and numbers are removed from texts. Default format: `pretty` on a terminal, otherwise JSON.
  */
 export function createLogger(settings: {
   readonly level: string;
@@ -44,7 +44,7 @@ const secretPaths = 'apiKey accessToken authorization token password email phone
   .split(' ')
   .flatMap((name) => [name, `*.${name}`]);
 
-/** Errors with a value in their message: of JSON.parse, of BigInt, and PostgreSQL's data exceptions. */
+/** True for errors whose message quotes a value: those of JSON.parse and BigInt, and PostgreSQL's data exceptions. */
 const quotesValue = (error: Error, code: unknown): boolean =>
   error instanceof SyntaxError || (typeof code === 'string' && /^22[\dA-Z]{3}$/.test(code));
 

@@ -13,12 +13,12 @@ export type CallResult = (typeof callResults)[number];
 const deliveryResults = ['stored', 'not-found', 'refused', 'unavailable'] as const;
 export type DeliveryResult = (typeof deliveryResults)[number];
 
-/** Its series exist from the start, so that Prometheus sees the first failure as an increase. */
+/** Endpoint whose series exist from the start, so that Prometheus sees even the first failure as an increase. */
 const paidEndpoint = 'POST /people/bulk_match';
-/** Buckets in seconds: calls take some hundred milliseconds; the default of CALL_TIMEOUT is 60 s. */
+/** Buckets in seconds. Most calls take some hundred milliseconds; the default of CALL_TIMEOUT is 60 s. */
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
-/** Counters of this process since its start. Labels never contain ids, e-mails or other personal data. */
+/** Counters of this process since its start. Their labels never contain ids, e-mails or other personal data. */
 export class ProcessMetrics {
   readonly registry = new Registry();
   readonly #calls = new Counter(this.#named('enrich_service_calls_total'));
@@ -65,15 +65,17 @@ export class ProcessMetrics {
 
 export interface MetricsSources {
   readonly process: Registry;
-  /** Takes bounded time and never rejects. */
+  /** Reads the metrics of the warehouse. It takes limited time and never rejects. */
   readonly warehouse: () => Promise<string>;
   readonly temporal: string | undefined;
 }
 
-/** Time limit for the SDK's metrics, which come from memory on the same machine. */
+/** Time limit for reading the metrics of Temporal's SDK, which this machine holds in memory. */
 const temporalMilliseconds = 1_000;
 
-/** A failed source only omits its own metrics, because operators need the others during an outage. */
+/**
+ * Serves metrics. If a source fails, only its metrics are left out, because operators need the others during an outage.
+ */
 export async function startMetricsEndpoint(listen: ListenAddress, sources: MetricsSources, log: Logger) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
@@ -99,7 +101,7 @@ export async function startMetricsEndpoint(listen: ListenAddress, sources: Metri
     const otherPort = 'set another port (0 chooses a free one)';
     throw portTaken(listen.port, 'the metrics endpoint', 'METRICS_LISTEN', otherPort, error);
   });
-  // An error without a listener would end the process.
+  // An error event without a listener would end the process.
   server.on('error', (error) => log.error({ err: error }, 'the metrics endpoint failed'));
   const { port } = server.address() as AddressInfo;
   return {

@@ -20,8 +20,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 export type FailureName = (error: unknown) => string;
 
 /**
- * Spans of activities and of calls to the service. A workflow is one trace across all workers: the trace's id is a hash
- * of the workflow's id. So no tracing code runs inside workflows.
+ * Traces activities and calls to the service. A workflow is one trace across all workers, because a hash of the
+ * workflow's id is the trace id. Workflows therefore contain no tracing code.
  */
 export class Tracing {
   readonly #provider: BasicTracerProvider;
@@ -34,7 +34,7 @@ export class Tracing {
       resource: resourceFromAttributes({ 'service.name': 'enrich', 'service.version': version }),
       spanProcessors: [processor],
       idGenerator: {
-        // Called only when a root span starts.
+        // OpenTelemetry calls this only when a root span starts.
         generateTraceId: () => this.#traceId ?? random.generateTraceId(),
         generateSpanId: () => random.generateSpanId(),
       },
@@ -52,7 +52,7 @@ export class Tracing {
     return this.#around(span, work);
   }
 
-  /** Without URL and bodies, which contain personal data. */
+  /** Traces a call to the service, without its URL and bodies, which contain personal data. */
   call<Result>(endpoint: string, work: () => Promise<Result>, nameOf: FailureName): Promise<Result> {
     return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
   }
@@ -76,7 +76,7 @@ export class Tracing {
       return await this.#current.run(span, work);
     } catch (error) {
       span.setAttribute('error.type', nameOf(error));
-      // Without the message, which may quote the request.
+      // The message is left out, because it may quote the request.
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {
@@ -85,7 +85,7 @@ export class Tracing {
   }
 }
 
-/** OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`) set headers and timeouts. */
+/** Starts to export traces. OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`) set headers and timeouts. */
 export function startTracing(endpoint: string, version: string): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new Tracing(new BatchSpanProcessor(exporter), version);

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import type { ListenAddress } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
-/** The UI sends all payloads of a page of a history in one request. */
+/** Maximum size of a request. The Temporal UI sends all payloads of a page of a history in one request. */
 const longestBody = 32 * 1_048_576;
 
 const body = z.object({
-  // The temporal command leaves the member out if a query or an update has no arguments.
+  // The `temporal` command leaves out `payloads` if a query or an update has no arguments.
   payloads: z
     .array(z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
     .default([]),
@@ -20,16 +20,19 @@ type JsonPayload = z.infer<typeof body>['payloads'][number];
 export interface CodecEndpointSettings {
   readonly codec: PayloadCodec;
   readonly listen: ListenAddress;
-  /** Origins of the Temporal UI, such as `http://127.0.0.1:8233`. Other origins are refused. */
+  /** Origins of the Temporal UI, such as `http://127.0.0.1:8233`. All other origins are refused. */
   readonly origins: readonly string[];
   readonly token: string | undefined;
 }
 export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
 
-/** Temporal's remote codec protocol. Logs nothing, because requests and answers hold the encrypted data. */
+/**
+ * Serves Temporal's remote codec protocol, without a log: requests and answers contain the data that encryption
+ * protects.
+ */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
-  // A copy: fastify writes to its options, and settings are frozen.
+  // Fastify writes to its options, and settings are frozen, so it gets a copy.
   await server.listen({ ...settings.listen });
   const { port } = server.server.address() as AddressInfo;
   return { host: settings.listen.host, port, close: () => server.close() };
@@ -37,7 +40,7 @@ export async function startCodecEndpoint(settings: CodecEndpointSettings): Promi
 
 function createServer({ codec, origins, token }: CodecEndpointSettings): FastifyInstance {
   const server = fastify({ logger: false, bodyLimit: longestBody });
-  // A page of another origin could otherwise decode payloads with the access of the person who opens it.
+  // Without this check, a page of another origin could decode payloads with the rights of the user who opens it.
   server.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers;
     if (origin === undefined) return;
@@ -50,7 +53,7 @@ function createServer({ codec, origins, token }: CodecEndpointSettings): Fastify
       vary: 'origin, access-control-request-headers',
     });
   });
-  // Before the body is read: bodies are large.
+  // The token is checked before the body is read, because bodies are large.
   const requireToken = async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (token !== undefined && !isBearer(headers.authorization, token))
       await reply.code(401).send({ error: 'the bearer token is missing or wrong' });
@@ -73,7 +76,7 @@ function createServer({ codec, origins, token }: CodecEndpointSettings): Fastify
   return server;
 }
 
-/** Hashed, so that the duration of a comparison reveals neither the token nor its length. */
+/** Compares tokens by their hashes, so that the duration reveals neither the token nor its length. */
 function isBearer(header: string | undefined, token: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`));

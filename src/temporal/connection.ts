@@ -9,16 +9,18 @@ import { markOfWorker } from './worker-identity.ts';
 export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
-  /** Undefined: unknown. */
+  /** URL of the Temporal UI. Undefined if unknown. */
   readonly uiUrl: string | undefined;
-  /** The connection then ignores the environment's TLS settings and key, which are for another server. */
+  /**
+   * True for the embedded server. Its connection ignores TLS settings and keys of the environment, which are for
+   * another server.
+   */
   readonly embedded: boolean;
 }
 
 const notFound = 5;
 
-// Loads Temporal's packages only when they are used: most commands connect to no server, and loading takes longer than
-// such a command.
+// Temporal's packages load only when a command needs them: loading takes longer than most commands.
 async function connectionOptions(
   temporal: TemporalAddress,
 ): Promise<ConnectionOptions & NativeConnectionOptions> {
@@ -53,15 +55,18 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
   }
 }
 
-/** Temporal ends an empty poll after a minute. Allows for latency and for clocks that differ by seconds. */
+/**
+ * Maximum age of a live worker's last poll. Temporal ends an empty poll after a minute; the rest is for latency and
+ * clocks that differ.
+ */
 const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
 
 /**
- * Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue.
+ * Reads when any worker last polled. Two queues are read, because a busy worker can stop to poll one of them.
  *
- * @param now by the clock of the database, because the clock of this machine may be minutes off
+ * @param now time by the database's clock, because this machine's clock may be minutes off
  */
 export async function readWorkerPoll(client: Client, now: Date) {
   const queues = [
@@ -87,10 +92,10 @@ export async function readWorkerPoll(client: Client, now: Date) {
   const live = polls.filter((poll) => poll.secondsAgo <= longestPollSeconds);
   const settings = new Set(live.map((poll) => poll.settings));
   return {
-    /** Undefined: no worker has polled within five minutes. */
+    /** Undefined if no worker has polled within five minutes. */
     secondsAgo,
     isLost: live.length === 0,
-    /** The marks of the settings of live workers, each once. */
+    /** Hashes of the settings of live workers, without repetition. */
     settings: [...settings].filter((marks) => marks !== undefined),
   };
 }
@@ -127,7 +132,7 @@ export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
-/** Whether a workflow refused an update, or ended before it answered. */
+/** True if a workflow refused an update, or ended before it answered the update. */
 export function isUpdateRefused(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -136,13 +141,13 @@ export function isUpdateRefused(error: unknown): boolean {
   );
 }
 
-/** Makes a Problem of an unknown namespace, or of a server that does not answer. */
+/** Turns the error of an unknown namespace or of an unreachable server into a Problem. Other errors stay unchanged. */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
   if (isTemporalAway(error)) return unreachable(temporal, error);
   return isNamespaceUnknown(error) ? unknownNamespace(temporal, error) : error;
 }
 
-/** Refuses a namespace that the server does not have. Another failure is left to the calls that follow. */
+/** Refuses a namespace that the server does not have. The calls that follow report any other failure. */
 export async function requireNamespace(client: Client, temporal: TemporalAddress): Promise<void> {
   const { namespace } = temporal;
   try {
@@ -152,7 +157,7 @@ export async function requireNamespace(client: Client, temporal: TemporalAddress
   }
 }
 
-/** Calls below the SDK's own methods fail with the plain error of gRPC. */
+/** Recognises an unknown namespace. Calls below the SDK's own methods fail with a plain gRPC error. */
 function isNamespaceUnknown(error: unknown): boolean {
   return causesOf(error).some(
     ({ name, code, details }) =>
@@ -169,7 +174,7 @@ function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknow
   });
 }
 
-/** gRPC's codes of a call without an answer: the deadline has passed, or the server is not there. */
+/** gRPC codes of a call without an answer: the deadline has passed, or the server is unreachable. */
 const codesWithoutAnswer: readonly unknown[] = [4, 14];
 
 export function isTemporalAway(error: unknown): boolean {
@@ -196,7 +201,7 @@ function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
   });
 }
 
-/** Numbers of these types in Temporal's interface (`IndexedValueType`). */
+/** Numbers of the attribute types in Temporal's interface (`IndexedValueType`). */
 const typeNumbers = { Keyword: 2, Int: 3, Double: 4, Datetime: 6 } as const;
 
 const connectSeconds = 5;
@@ -244,9 +249,9 @@ async function withConnection<Result>(
   address: string,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded only here, because loading takes longer than a command without Temporal.
+  // Loading the client takes longer than a command that does not need Temporal.
   const { Connection } = await import('@temporalio/client');
-  // Not Connection.connect: after a failure its channel keeps trying in the background.
+  // `Connection.connect` is avoided, because its channel keeps trying in the background after a failure.
   const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });
   try {
     await connection.ensureConnected();
@@ -259,12 +264,12 @@ async function withConnection<Result>(
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** gRPC's code of a cancelled call. */
+/** gRPC's code for a cancelled call. */
 const cancelled = 1;
 
 /**
- * Ends a call if its retry is due after the connection was closed. Must come after the interceptor that retries calls.
- * Otherwise gRPC throws in the retry's timer, which no caller can catch, and the stopping process crashes.
+ * Ends a call whose retry is due after the connection was closed. Without this, gRPC throws in the retry's timer, which
+ * crashes the stopping process. It must come after the interceptor that retries calls.
  */
 const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
   try {

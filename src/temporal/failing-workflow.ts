@@ -1,12 +1,12 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { isWorkflowGone } from './connection.ts';
 
-/** Temporal tries a failed workflow task again, after growing pauses. Fewer failures can be a worker that restarts. */
+/** Number of failed attempts that show a failing workflow task. Fewer can come from a worker that restarts. */
 const leastAttempts = 3;
-/** The failure of a workflow task is followed by the events that came since, such as signals. */
+/** Number of newest events to read. Events such as signals can follow the failure of a workflow task. */
 const newestEvents = 10;
 
-/** Why tasks of a workflow or its children fail, empty if the message is encrypted; undefined: none fail. */
+/** Returns why tasks of a workflow or its children fail; empty if the message is encrypted, undefined if none fails. */
 export async function readTaskFailure(client: Client, workflowId: string): Promise<string | undefined> {
   const { workflowService, options } = client;
   const execution = { namespace: options.namespace, execution: { workflowId } };
@@ -29,10 +29,10 @@ export async function readTaskFailure(client: Client, workflowId: string): Promi
   return encodedAttributes ? '' : (message ?? '');
 }
 
-/** Temporal has a separate status for a workflow that was paused in Temporal. */
+/** Statuses of open workflows. A workflow that was paused in Temporal has the status PAUSED. */
 const openStatuses = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
 
-/** @returns why a workflow does not continue; undefined: the workflow is open */
+/** Returns why a workflow has ended. Undefined if it is open. */
 export async function readWorkflowEnd(handle: WorkflowHandle): Promise<string | undefined> {
   try {
     const { status } = await handle.describe();

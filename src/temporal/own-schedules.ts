@@ -14,7 +14,7 @@ import { registerSearchAttributes } from './connection.ts';
 
 const sweepEvery = '5 minutes';
 
-/** @param prunes whether the workers have a `RETENTION` */
+/** Creates the product's own Temporal schedules. @param prunes whether the workers have a `RETENTION` */
 export async function createOwnSchedules(client: Client, prunes: boolean): Promise<void> {
   await registerSearchAttributes(client);
   await ensureSchedule(client, ownSchedules.sweep);
@@ -38,7 +38,10 @@ export const ownSchedules = {
   },
 } satisfies Readonly<Record<string, { readonly spec: ScheduleSpec } & Readonly<Record<string, unknown>>>>;
 
-/** Operators may have paused or changed a schedule. Missed times are not caught up: each handles all data. */
+/**
+ * Creates a schedule, unless it exists: operators may have paused or changed it. A missed time is not caught up,
+ * because the next one handles all data.
+ */
 async function ensureSchedule(
   client: Client,
   { scheduleId, workflowType, spec, summary, note }: (typeof ownSchedules)['sweep' | 'prune'],

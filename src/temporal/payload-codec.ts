@@ -5,12 +5,12 @@ import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/co
 import proto from '@temporalio/proto';
 import type { CodecKeysOrigin } from '../config/settings.ts';
 
-/** AES of Node with a random nonce of 96 bits for each payload and an authentication tag. */
+/** Cipher of Node.js, with a random nonce of 96 bits for each payload and an authentication tag. */
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** The encoding of Temporal's samples, so that either can read the other's payloads. */
+/** Encoding of Temporal's samples, so that the samples and this codec can read each other's payloads. */
 const encryptedEncoding = 'binary/encrypted';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -20,12 +20,12 @@ export interface CodecKey {
   readonly key: Buffer;
 }
 
-/** The codec with the keys of the settings. Without keys it encrypts nothing, and refuses encrypted payloads. */
+/** Makes the codec with the keys of the settings. Without keys, it encrypts nothing and refuses encrypted payloads. */
 export function payloadCodec(origin: CodecKeysOrigin | undefined): EncryptingCodec {
   return new EncryptingCodec(origin === undefined ? [] : readCodecKeys(origin));
 }
 
-/** Reads keys: `name:base64`, separated by commas or line breaks. No error shows a key. */
+/** Reads keys in the form `name:base64`, separated by commas or line breaks. No error shows a key. */
 export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
   const setting = 'file' in origin ? 'TEMPORAL_CODEC_KEYS_FILE' : 'TEMPORAL_CODEC_KEYS';
   const text = 'file' in origin ? readKeyFile(origin.file) : origin.text;
@@ -45,7 +45,10 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
   return keys;
 }
 
-/** Encrypts with the first key, decrypts with all. Reads plain payloads, so that encryption can begin at any time. */
+/**
+ * Encrypts payloads with the first key and decrypts with all keys. Plain payloads stay readable, so encryption can
+ * begin at any time.
+ */
 export class EncryptingCodec implements PayloadCodec {
   readonly #keys: readonly CodecKey[];
 
@@ -53,12 +56,12 @@ export class EncryptingCodec implements PayloadCodec {
     this.#keys = keys;
   }
 
-  /** The name of the key that encrypts; undefined: nothing is encrypted. */
+  /** Name of the key that encrypts. Undefined if nothing is encrypted. */
   get keyName(): string | undefined {
     return this.#keys[0]?.id;
   }
 
-  // Temporal's interface is asynchronous; the cipher takes microseconds.
+  // The interface of Temporal is asynchronous. The cipher itself takes microseconds.
   encode(payloads: Payload[]): Promise<Payload[]> {
     const [current] = this.#keys;
     return Promise.resolve(
@@ -66,7 +69,7 @@ export class EncryptingCodec implements PayloadCodec {
     );
   }
 
-  /** @param context names the workflow in the reason why a payload cannot be decrypted */
+  /** @param context names the workflow in the error of a payload that cannot be decrypted */
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const where = ['TEMPORAL_CODEC_KEYS', context?.workflowId].filter(Boolean).join(', workflow ');
     return Promise.resolve(

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config/settings.ts';
 
-/** A hash of the settings that all workers must share, without secrets: users of Temporal can read it. */
+/**
+ * Hashes the settings that all workers must share. The settings contain no secrets, because users of Temporal see the
+ * hash.
+ */
 export function markSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;
@@ -16,7 +19,7 @@ export function markSettings(config: Config, keyName: string | undefined): strin
 }
 
 /**
- * The name of a worker in Temporal: `1234@host, settings …`.
+ * Names a worker in Temporal: `1234@host, settings …`.
  *
  * @param mark short hash of the settings that all workers must share
  */

@@ -13,7 +13,7 @@ export interface WorkerConnection {
   readonly version: WorkerDeploymentVersion | undefined;
 }
 
-/** Time to record an answer after the longest call: a deployment must not cut off a paid call. */
+/** Time to record an answer after the longest call, so that a deployment does not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
 export function commonWorkerOptions(
@@ -33,11 +33,11 @@ export function commonWorkerOptions(
         failureConverterPath: projectFile('dist/workflows/encoded-failures.js'),
       }),
     },
-    // By default the SDK sends a heartbeat after 80% of its timeout, and a delay of two seconds ended the activity. Not
-    // more often than needed, because Temporal bills each heartbeat.
+    // The SDK sends heartbeats after 80% of the timeout by default, so a delay of two seconds ended the activity. A
+    // longer interval than 5 s would risk this again; a shorter one costs more, because Temporal bills heartbeats.
     maxHeartbeatThrottleInterval: '5 seconds',
     shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-    // Its calls are then cut off.
+    // After this time, calls that are still in flight are cut off.
     shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
     ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
   } satisfies Partial<WorkerOptions>;
@@ -60,14 +60,14 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
 }
 
 /**
- * The bundle of workflows: a file of `dist`, because Temporal's threads load it without TypeScript, also in tests.
- * Workers that encrypt have a bundle of their own, which includes the failure converter.
+ * Returns the workflow bundle of `dist`, because Temporal's threads cannot load TypeScript, even in tests. Workers that
+ * encrypt have another bundle, which includes the failure converter.
  */
 export function workflowBundle({ temporalCodec }: Config): { codePath: string } {
   return { codePath: projectFile(`dist/workflow-bundle${temporalCodec ? '-encrypting' : ''}.js`) };
 }
 
-/** Workflows are pinned: a run stays on its version, so every task queue needs a worker of this version. */
+/** Pins workflows to a version: a run stays on its version, so every task queue needs a worker of this version. */
 export function workerVersioning(
   version: WorkerDeploymentVersion | undefined,
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
@@ -78,8 +78,8 @@ export function workerVersioning(
 }
 
 /**
- * The SDK's watchdog ends a workflow task after 5 s, and an overloaded machine can stop for longer. If it interrupts a
- * promise, Node can end the process (nodejs/node#38503). The workflows have no loop without a wait: no watchdog. The
- * types of the SDK lack the option; a test checks that the SDK passes it on.
+ * Turns off the SDK's watchdog, which interrupts a workflow task after 5 s, although an overloaded machine can pause
+ * longer. An interrupted promise can end Node.js (nodejs/node#38503). The SDK's types lack the option; a test checks
+ * that it is passed on.
  */
 export const workflowIsolate = { isolateExecutionTimeout: '1 day' };
