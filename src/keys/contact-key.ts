@@ -18,8 +18,8 @@ export function contactKey({ source, contactId }: ContactKey): string {
 }
 
 /**
- * SQL of a contact by its key. `offset 0` keeps PostgreSQL from a join that read all contacts for 300 rows (64 ms with
- * 24,000 contacts).
+ * SQL query of a contact by its key. `offset 0` keeps PostgreSQL from a join that read all contacts for 300 rows (64 ms
+ * with 24,000 contacts).
  */
 export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
   select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;

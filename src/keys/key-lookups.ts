@@ -1,17 +1,17 @@
 import { sql, type RawBuilder, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
-/** Pattern of identity keys that several people can have: a name, or a shared mailbox with a name. */
+/** Pattern of identity keys that several people can share: a name, or a shared mailbox together with a name. */
 export const sharedKeyPattern = '^(?:name:|email:.*[|])';
 
-/** SQL condition: an identity key identifies one person. */
+/** SQL condition: an identity key belongs to only one person. */
 export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`${identityKey} !~ ${sql.lit(sharedKeyPattern)}`;
 }
 
 /**
- * SQL condition: a row `r` of `run_rows` has one of these keys. Each key is looked up in the index; the shorter `keys
- * && …` read the whole table.
+ * SQL condition: a row `r` of `run_rows` has one of these keys. The index is used for each key; the shorter condition
+ * with `&&` read the whole table.
  *
  * @param keys query of one column
  */
@@ -22,14 +22,17 @@ export function sharesKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
     cross join lateral (select s.ctid from run_rows s where s.keys @> array[k.key] offset 0) found))`;
 }
 
-/** The hash keys of an e-mail, from its identity key `email:…`. `emailHashes` returns the same hashes. */
+/**
+ * SQL expression: the hashes of an e-mail as identity keys, from its key `email:…`. They equal the result of
+ * `emailHashes`.
+ */
 function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     'hash:' || md5(substr(${emailKey}, 7)),
     'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
 }
 
-/** SQL expression: the forms of an identity key in exports. For an e-mail this includes its hashes. */
+/** SQL expression: all forms of an identity key that exports can contain. An e-mail also has its hashes. */
 export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     (case when starts_with(${identityKey}, 'email:') and position('|' in ${identityKey}) = 0
@@ -37,10 +40,10 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /**
- * SQL of the e-mails in the log, as keys `email:…`, that belong to identity keys `hash:…`. `matchKeyOf` makes the same
- * match key from a hash.
+ * SQL query of the e-mails in the observation log, as keys `email:…`, that have the hash of a key `hash:…`. A hash
+ * leads to these e-mails because `matchKeyOf` returns the same match key for an e-mail and its hash.
  *
- * @param service text; undefined: answers of all services count
+ * @param service name of a service; undefined: answers of all services count
  */
 export function addressesOfHash(
   service: string | undefined,
@@ -65,7 +68,8 @@ export function addressesOfHash(
 }
 
 /**
- * Adds the e-mail to each row that has only its hash, if the log has the e-mail, so that both are known as one person.
+ * Adds the e-mail to each row that has only the hash, if the observation log contains this e-mail. Then rows with the
+ * hash and rows with the e-mail count as one person.
  *
  * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
  */
@@ -84,7 +88,8 @@ export async function addKnownAddresses(
 }
 
 /**
- * Adds the hash of an e-mail to each row with the e-mail, if another row has only the hash: both rows are one person.
+ * Adds the hash of an e-mail to each row that has the e-mail, if another row has only the hash. Then both rows count as
+ * one person.
  *
  * @param keys temporary table of `identity_key` and `row_number`
  */

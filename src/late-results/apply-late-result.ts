@@ -36,7 +36,9 @@ import { writeObservations, type NewObservation } from '../people/people-tables.
 import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
-/** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
+/**
+ * What applying a delivery has done. `waiting`: the delivery stays in the inbox, because its call is still in flight.
+ */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 interface Delivery {
@@ -46,9 +48,8 @@ interface Delivery {
 
 /**
  * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. A delivery takes
- * effect once. The result does not depend on the order in which deliveries and answers arrive.
- *
- * The attempt is locked first, so that deliveries of one request are applied one after another.
+ * effect once, whatever the order in which deliveries and answers arrive. The attempt is locked first, so that
+ * deliveries of one call are applied one after another.
  *
  * @param content undefined if the body cannot be read
  */
@@ -58,7 +59,7 @@ export async function applyLateResult(
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   for (;;) {
-    // The digest collects all keys of the people in the answer. The suppression list may contain any of these keys.
+    // The digest collects all keys of the people in the answer. The suppression list may contain one of these keys.
     await digest(warehouse);
     const effect = await writeAboutPeople(warehouse.database, (transaction) =>
       apply(transaction, delivery, content),
@@ -135,7 +136,8 @@ async function apply(
     learned: observations.flatMap(({ personKey, identity_keys: keys }) =>
       keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
     ),
-    // This delivery proves that the service has searched for all people of the call. Only an answer names these people.
+    // This delivery proves that the service has searched for all people of the call. Only an answer would name these
+    // people.
     ofAll: call.hasAnswer
       ? []
       : kindsIn(results.covers).map((lateKind) => ({
@@ -150,7 +152,7 @@ async function apply(
 
 interface StoredDelivery {
   readonly status: DeliveryStatus;
-  /** True if another delivery of the call with the same bytes has taken effect. */
+  /** True if another delivery of the call with the same bytes has already taken effect. */
   readonly isRepeated: boolean;
   readonly isBodyDropped: boolean;
 }
@@ -173,13 +175,13 @@ async function lockDelivery(
 
 interface PersonOfCall {
   readonly personId: string;
-  /** Hash that stands for the person in the results of deliveries. */
+  /** Hash that identifies the person in the stored results of deliveries. */
   readonly key: string;
 }
 
 /**
- * Finds out which people of the call a delivery is about. The answer of the call names its people. Without an answer,
- * the ids in the delivery name them.
+ * Determines which people of the call a delivery is about. The answer of the call names its people. Without an answer,
+ * the ids in the delivery identify them.
  */
 async function namePeople(
   transaction: Transaction<Tables>,
@@ -210,7 +212,7 @@ async function namePeople(
   return assigned.map((key) => (key === undefined ? undefined : expected.get(key)));
 }
 
-/** The ids in a delivery that an answer of any call contains. Such an id identifies one person. */
+/** The ids in a delivery that the answer of any call contains. Such an id belongs to one person. */
 async function idsInAnswers(
   transaction: Transaction<Tables>,
   { options: { service } }: LockedCall,
@@ -225,7 +227,10 @@ async function idsInAnswers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Why a delivery does not belong to the call; undefined if it does. Vendors can bill a search that found nobody. */
+/**
+ * Returns why a delivery does not belong to the call; undefined if it belongs. Vendors can bill a search that found
+ * nobody.
+ */
 function whyForeign(
   call: LockedCall,
   { people, creditsConsumed: credits = 0n, requestId }: LateResult,
@@ -247,13 +252,17 @@ function isCredible(
   return creditsProblem !== 'too-large' && (most === undefined || credits <= most);
 }
 
-/** Reports show the highest cost among deliveries with the same subject. */
+/** The subject of a delivery. Of several deliveries with the same subject, the highest cost counts. */
 function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredResults): string {
   const entries = (brings.length > 0 ? brings : covers).toSorted();
   return `${kind}:${createHash('sha256').update(entries.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
-/** The kinds among these results. @param key only results of this person */
+/**
+ * The kinds of late results among these entries.
+ *
+ * @param key only results of this person
+ */
 function kindsIn(entries: readonly string[], key = ''): LateKind[] {
   return lateKindNames.filter((kind) =>
     entries.some((entry) => (key === '' ? entry.startsWith(`${kind}/`) : entry === `${kind}/${key}`)),
@@ -288,7 +297,7 @@ interface Marking {
   readonly results?: DeliveredResults;
   readonly personIds?: readonly string[];
   readonly credits?: string | null;
-  /** True if the body must be removed because it names a person on the suppression list. */
+  /** True if the body must be removed, because it names a person on the suppression list. */
   readonly dropsBody?: boolean;
 }
 
@@ -308,18 +317,18 @@ async function markDelivery(
   `.execute(transaction);
 }
 
-/** A person in a delivery, with the id that the answer uses for this person. */
+/** A person in a delivery, with the id that the answer of the call has for this person. */
 export interface GivenPerson {
   readonly personId: string;
   readonly person: DeliveredPerson;
 }
 
 /**
- * Appends the results of a delivery: one observation per person, or several if the delivery has different results for
- * one person. Results of people without a row are kept: a later contact can be such a person. Applying a delivery again
- * adds nothing.
+ * Appends the results of a delivery to the observation log: one observation per person, or several if the delivery
+ * contradicts itself about a person. Results of people without a row are kept, because a later contact can be such a
+ * person. Applying a delivery twice adds nothing.
  *
- * @returns the observations that were added
+ * @returns the added observations
  */
 async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -357,11 +366,9 @@ async function recordLateResults(
 }
 
 /**
- * Finds the suppressed people of a delivery. It compares their ids, their delivered e-mails, and all keys that answers
- * and rows have for them. Entries of one person are suppressed together.
- *
- * If the call asked for a suppressed or erased person, each unassigned person of the delivery may be this person under
- * another id, and is suppressed too.
+ * Finds the suppressed people of a delivery by their ids, their delivered e-mails, and all keys that answers and rows
+ * have for them. If the call was also for a suppressed or erased person, unassigned people of the delivery are
+ * suppressed too, because each may be this person under another id.
  *
  * @param personIds for each person of the delivery, the id of the person who gets the results; undefined: nobody
  * @returns indexes in `people`
@@ -398,7 +405,10 @@ async function suppressedOfDelivery(
   );
 }
 
-/** Reads the keys of the rows matched to the people of a delivery, and the ids of these people, by index. */
+/**
+ * Reads the keys of the rows that are matched to the people of a delivery, and the ids of these people, by index in the
+ * delivery.
+ */
 async function keysOfAssigned(
   transaction: Transaction<Tables>,
   { attemptId }: LockedCall,
@@ -419,9 +429,7 @@ async function keysOfAssigned(
   return new Map(rows.map(({ number, keys }) => [number, keys]));
 }
 
-/**
- * Whether the call asked for or found a person who is now suppressed or erased. People who were not found do not count.
- */
+/** True if the call was for a person who is now suppressed or erased. People who were not found do not count. */
 async function asksForSuppressed(
   transaction: Transaction<Tables>,
   { attemptId, runId, foundIds }: LockedCall,

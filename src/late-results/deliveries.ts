@@ -21,7 +21,7 @@ export interface ArrivedDelivery {
 
 /**
  * Stores the bytes of deliveries in one commit, before the receiver answers 2xx. Each delivery gets a row, even a
- * repeated one; the drain recognises repeated bytes later.
+ * repeated one. Repeated bytes are recognised when the inbox is applied.
  *
  * @returns what was stored for each delivery, in order; undefined if the token is unknown or has expired
  */
@@ -35,8 +35,8 @@ export async function storeDeliveries(
     end += delivery.body.length;
     return { ...delivery, deliveryId: randomUUID(), first };
   });
-  // Without the query builder: the receiver executes only this statement, and its text never changes. All bodies are
-  // one parameter: the driver would turn an array of them into text of twice their size.
+  // The statement is written without the query builder because the receiver executes only this one, with unchanged
+  // text. All bodies are one parameter, because the driver would turn an array of them into text of twice the size.
   const { rows } = await warehouse.pool.query<StoredDelivery>({
     name: 'store-deliveries',
     text: `insert into enrichment.webhook_deliveries
@@ -64,7 +64,7 @@ export async function storeDeliveries(
   return arrived.map(({ deliveryId }) => stored.get(deliveryId));
 }
 
-/** Stores the body of a poll in the inbox. Bodies with the same bytes are stored once. */
+/** Stores the body of a poll in the inbox, unless a body with the same bytes is already stored. */
 export async function storePolled(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
   const hash = sha256(body);
   await sql`
@@ -82,9 +82,9 @@ export interface WaitingDelivery {
 }
 
 /**
- * Deliveries of calls that are no longer in flight, oldest first.
+ * Reads the deliveries in the inbox whose calls are no longer in flight, oldest first.
  *
- * @param scope one attempt, one run, or all runs without a workflow that syncs them
+ * @param scope one attempt, one run, or all runs without a workflow that syncs late results
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
@@ -104,7 +104,7 @@ export async function readWaitingDeliveries(
   return result.rows;
 }
 
-/** A delivery as operators see it: without its body, which is personal data. */
+/** A delivery as commands show it. The body is left out, because it is personal data. */
 export interface DeliveryFacts {
   readonly delivery_id: string;
   readonly run_id: string | null;
@@ -113,7 +113,7 @@ export interface DeliveryFacts {
   readonly status: DeliveryStatus;
   readonly late: boolean;
   readonly reason: string | null;
-  /** Null: the body is no longer kept. */
+  /** Size of the body; null if the body is no longer stored. */
   readonly bytes: number | null;
   readonly body_sha256: string;
   readonly people: number;
@@ -122,7 +122,11 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
-/** The newest deliveries first. @param filter undefined matches everything; an id may be its first characters */
+/**
+ * Lists deliveries, the newest first.
+ *
+ * @param filter undefined matches everything; an id may be its first characters
+ */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -142,6 +146,8 @@ export async function listDeliveries(
 }
 
 /**
+ * Reads one delivery.
+ *
  * @param named the whole id, or its first characters
  * @throws Problem `delivery.unknown`; `delivery.ambiguous` if two ids begin with `named`
  */
@@ -164,7 +170,10 @@ export async function quarantineDelivery(
     .execute();
 }
 
-/** Returns the deliveries of a call to the inbox: its late answer now names the people of the results. */
+/**
+ * Returns the deliveries of a call to the inbox, because the late answer of this call now names the people of the
+ * results.
+ */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries set ${resetToReceived}
@@ -173,9 +182,9 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
 }
 
 /**
- * Returns a quarantined delivery to the inbox, for example after a release that can read it.
+ * Returns a quarantined delivery to the inbox, for example after an upgrade to a release that can read it.
  *
- * @throws Problem `delivery.not-replayable` if it is not quarantined; `delivery.pruned`
+ * @throws Problem `delivery.not-replayable` if the delivery is not quarantined; `delivery.pruned`
  */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`
@@ -202,10 +211,14 @@ function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-/** Maximum decompressed bytes, far above any result of ten people: it stops decompression bombs. */
+/** Maximum size of a decompressed body in bytes, far above any result for ten people. It stops decompression bombs. */
 const longestBody = 8 * 1_048_576;
 
-/** Decompresses and reads the body of a stored delivery. @returns undefined if it cannot be read */
+/**
+ * Decompresses and parses the body of a stored delivery.
+ *
+ * @returns undefined if the body cannot be read
+ */
 export async function readStoredDelivery(stored: Buffer): Promise<LateResult | undefined> {
   const body = await decompress(stored, longestBody).catch(() => undefined);
   return body && readLateResult(body);

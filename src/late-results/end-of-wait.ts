@@ -15,10 +15,9 @@ import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expe
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Settles a call after its deadline by the last body of the service: of a poll, or of each delivery if the call cannot
- * be polled. A kind of results has ended if a body has all its results and counts the missing people, or if the service
- * says that the request has ended. A waterfall can deliver e-mails and phones separately, so a body about one kind does
- * not end the other.
+ * Settles a call after its deadline by the service's last body: of a poll, or of each delivery if the call cannot be
+ * polled. A kind of results is complete if a body has all its results and counts the missing people, or if the service
+ * says that the request has ended. A body about e-mails does not complete phones.
  *
  * @param polled undefined: the call cannot be polled
  */
@@ -59,7 +58,7 @@ export async function endByLastBody(
   });
 }
 
-/** Settles calls by their deliveries after the deadline, if they cannot be polled. */
+/** After the deadline, settles the calls that cannot be polled, by their deliveries. */
 export async function settleExpired(warehouse: Warehouse, scope: LateScope): Promise<void> {
   const { rows } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts a
@@ -70,8 +69,8 @@ export async function settleExpired(warehouse: Warehouse, scope: LateScope): Pro
 }
 
 /**
- * Handles a poll that says that a request has no results. If a delivery may have results, the service contradicts
- * itself and the call stays open. Vendors can bill a search that found nothing.
+ * Handles a poll that reports no results for a request. If a delivery may have results, the service contradicts itself,
+ * so the call stays open. Vendors can bill a search that found nothing.
  */
 export async function endWithoutResults(
   warehouse: Warehouse,
@@ -96,9 +95,9 @@ export async function endWithoutResults(
 }
 
 /**
- * Marks calls unknown if their results can no longer be fetched: the deadline has passed without polls, or the results
- * are older than the service keeps them. The operator decides about these calls. A later delivery is still applied and
- * settles the call.
+ * Marks calls unknown if their late results can no longer be fetched: the deadline has passed without polls, or the
+ * results are older than the service keeps them. The operator decides about these calls. A later delivery is still
+ * applied and settles its call.
  */
 export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
@@ -116,11 +115,11 @@ export interface DuePoll {
   readonly requestId: string;
   /** Number of polls of the attempt, including this one. */
   readonly polls: number;
-  /** True if the run no longer waits for the results. */
+  /** True if the run no longer waits for the late results. */
   readonly waitIsOver: boolean;
 }
 
-/** SQL condition: the attempt `a` is a call to this service. Another service does not know the request id. */
+/** SQL condition: the attempt `a` is a call to this service. Another service does not know its request id. */
 function isCallTo(service: string): RawBuilder<boolean> {
   return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
 }
@@ -132,10 +131,10 @@ export async function belongsTo(warehouse: Warehouse, runId: string, service: st
   return rows[0]?.belongs === true;
 }
 
-/** If a process is killed, its poll is due again after this time. */
+/** After this time a poll is due again, if the process that took it was killed. */
 const leaseSeconds = 120;
 
-/** Takes due polls of a service, earliest first. Other processes then skip these polls. */
+/** Takes due polls of a service, the earliest first. Other processes skip these polls. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   service: string,
@@ -164,7 +163,7 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
   `.execute(warehouse.database);
 }
 
-/** Returns a poll that was taken but not made. It is due again, after an unchanged pause. */
+/** Returns a poll that was taken but not made. It becomes due again, and the pause between polls does not grow. */
 export async function returnPoll(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
     update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
@@ -172,7 +171,7 @@ export async function returnPoll(warehouse: Warehouse, attemptId: string): Promi
   await postponePoll(warehouse, attemptId, 0);
 }
 
-/** Stops the polls of a request; a delivery may still arrive. */
+/** Stops the polls of a request. Deliveries of this request may still arrive. */
 export async function stopPolling(
   database: Kysely<Tables>,
   attemptId: string,

@@ -7,19 +7,19 @@ import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/close-attempt.ts';
 import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
 
-/** One kind of result that is expected for one person of an answer. */
+/** One kind of late result that is expected for one person of an answer. */
 export interface ExpectedResult {
-  /** Id of the person at the service, or the replacement after an erasure. */
+  /** Id of the person at the service, or a hash of this id after an erasure. */
   readonly personId: string;
   readonly kind: LateKind;
   readonly status: 'expected' | 'filled' | 'missing';
-  /** True if a delivery has mentioned this result. */
+  /** True if a delivery has contained this result. */
   readonly isDelivered: boolean;
   /** Hashes of the person's e-mails in the answer. */
   readonly emails: readonly string[];
 }
 
-/** A call that is locked, so that its deliveries are applied one after another. */
+/** A call whose attempt is locked, so that its deliveries are applied one after another. */
 export interface LockedCall {
   readonly attemptId: string;
   readonly runId: string;
@@ -28,12 +28,12 @@ export interface LockedCall {
   readonly people: number;
   readonly hasAnswer: boolean;
   readonly foundPeople: number;
-  /** Ids of the people found. A person on the suppression list has a `hiddenId`. */
+  /** Ids of the people that the service found. Suppressed people have a `hiddenId`. */
   readonly foundIds: readonly string[];
   readonly admittedAt: string;
   readonly options: RunOptions;
   readonly runEnded: boolean;
-  /** Empty for a call without an answer. */
+  /** Late results that the call expects; empty if the call has no answer. */
   readonly expected: readonly ExpectedResult[];
 }
 
@@ -64,13 +64,13 @@ export interface PersonToExpect {
 }
 
 /**
- * SQL that creates the expected results of a call, in the statement that stores its answer: one for each found person
- * and each kind of results that the call asked for.
+ * SQL that creates the expected late results of a call in the statement that stores its answer: one for each found
+ * person and each kind of result that the call requested.
  *
  * @param stored query that returns the `attempt_id` if the answer was stored
- * @param people listed in the answer
+ * @param people people listed in the answer
  * @param call.found number of people found; can exceed the number listed
- * @param call.awaited kinds that the answer announces; all other kinds count as missing
+ * @param call.awaited kinds that the answer announces; all other kinds are recorded as missing
  */
 export function expectResults(
   stored: RawBuilder<unknown>,
@@ -95,7 +95,7 @@ export function expectResults(
     on conflict do nothing`;
 }
 
-/** Hashes of the e-mails that identify a person. Shared mailboxes are left out. */
+/** Hashes of the e-mails that identify a person. E-mails of shared mailboxes are left out. */
 export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
   return emails.flatMap((each) => {
     const email = parseEmail(each ?? '');
@@ -107,7 +107,7 @@ export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedR
   return `${kind}/${hashOfPerson(attemptId, personId)}`;
 }
 
-/** Marks expected results as filled by a delivery. Each result is filled once. */
+/** Marks expected results as delivered. Each result is marked once. */
 export async function fillResults(
   transaction: Transaction<Tables>,
   call: LockedCall,
@@ -129,7 +129,7 @@ export async function fillResults(
   `.execute(transaction);
 }
 
-/** Marks the results of these kinds that have not arrived as missing. */
+/** Marks the expected results of these kinds as missing if they have not arrived. */
 export async function endResults(
   transaction: Transaction<Tables>,
   call: LockedCall,
@@ -146,13 +146,12 @@ export async function endResults(
 /** The runs to sync: one run, or all runs that have ended or lost their workflow. */
 export type LateScope = { readonly runId: string } | 'unattended';
 
-/** A run with a workflow makes a due poll within this time, unless its rate window is full. */
+/** A due poll of a run with a workflow is made within this time, unless the rate window is full. */
 const attendedSeconds = 15 * 60;
 
 /**
- * SQL condition: whether due work of a run is in a scope. The tables do not show a terminated workflow, so a run counts
- * as unattended if its work is long overdue. Taking work from a slow run does no harm, because each effect happens
- * once.
+ * SQL condition: due work of a run is in a scope. Tables do not show that a workflow was terminated, so a run is
+ * unattended if its work is long overdue. Taking work from a slow run does no harm, because each effect happens once.
  *
  * @param runId, due SQL expressions
  */

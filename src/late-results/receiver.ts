@@ -11,10 +11,10 @@ import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/admit.ts';
 
 interface ReceiverSettings {
-  /** Its pool must fail fast: the service then sends the delivery again. */
+  /** The warehouse. Its pool must fail fast, because the service sends a delivery again after an error. */
   readonly warehouse: Warehouse;
   readonly host: string;
-  /** 0: any free port. */
+  /** Port of the receiver; 0: any free port. */
   readonly port: number;
   /** Called after a delivery is stored; the receiver does not wait for it. */
   readonly onStored: (runId: string) => void;
@@ -25,32 +25,35 @@ interface ReceiverSettings {
 export interface RunningReceiver {
   readonly host: string;
   readonly port: number;
-  /** Accepts no new connections, answers requests that have arrived, and aborts senders after five seconds. */
+  /**
+   * Stops the receiver: refuses new connections, answers requests that have arrived, and disconnects slow senders after
+   * five seconds.
+   */
   close(): Promise<void>;
 }
 
-/** Path of deliveries; the token of an attempt follows. */
+/** Path of the webhook URL. The token of an attempt follows. */
 export const webhookPath = '/webhooks/';
 
-/** A waterfall result for ten people, with all vendors, has some hundred KB. */
+/** Maximum size of a delivery in bytes. A waterfall result for ten people, with all vendors, has some hundred KB. */
 const longestBody = 2 * 1_048_576;
-/** Maximum bytes of deliveries that are not stored yet. Beyond it, the receiver answers 503. */
+/** Maximum bytes of deliveries that are not stored yet. Above this limit, the receiver answers 503. */
 const bytesInMemory = 64 * 1_048_576;
-/** Maximum deliveries and bytes that one transaction stores. */
+/** Maximum number of deliveries, and of bytes, that one transaction stores. */
 const [deliveriesPerGroup, bytesPerGroup] = [100, 4 * 1_048_576];
-/** Memory that a request needs without its body. It limits the number of empty requests too. */
+/** Memory that a request needs without its body. Counting it also limits the number of empty requests. */
 const bytesOfRequest = 16_384;
-/** Less than the ten seconds after which Docker kills a stopping container. */
+/**
+ * Maximum time for the last requests at shutdown: less than the ten seconds after which Docker kills a stopping
+ * container.
+ */
 const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
- * Receives webhooks: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. Simultaneous
- * deliveries share a commit. The receiver neither parses nor decompresses a body; the drain does.
- *
- * The token in the URL authorises a delivery, because the service signs nothing. Only the hash of a token is stored and
- * compared, so neither the database nor the duration of a look-up reveals a token. Every wrong token gets the same
- * answer.
+ * Receives webhooks: commits the raw bytes to the inbox, answers 2xx, then wakes the run. Simultaneous deliveries share
+ * a commit. Bodies are parsed later. The token in the URL authorises a delivery, because the service signs nothing;
+ * every wrong token gets the same answer.
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
   const server = createServer(settings);
@@ -66,18 +69,18 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
 
 function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
-    // Fastify's log would contain URLs, and with them tokens.
+    // Fastify's log would contain URLs, and the URLs contain tokens.
     logger: false,
-    // Services and proxies can add a slash to the URL.
+    // Services and proxies can append a slash to the URL.
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
-    // Aborts slow and silent senders; deliveries take milliseconds.
+    // Disconnects slow and silent senders. A delivery takes milliseconds.
     connectionTimeout: 15_000,
     requestTimeout: 10_000,
     keepAliveTimeout: 5_000,
     forceCloseConnections: 'idle',
     http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
     return503OnClosing: true,
-    // For a URL that cannot be decoded.
+    // A URL that cannot be decoded gets the same answer as an unknown token.
     frameworkErrors: (_error, _request, reply) => void notFound(reply),
   });
   server.server.maxConnections = 4_000;
@@ -87,7 +90,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     longestGroup: deliveriesPerGroup,
     sizeOf: ({ body }) => Math.max(1, (deliveriesPerGroup * body.length) / bytesPerGroup),
   });
-  // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
+  // The handler of deliveries reads each body itself. Fastify would refuse content types that it cannot parse.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('onRequest', async ({ raw }) => {
@@ -110,7 +113,8 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
       hold(bytesOfRequest);
       if (Number(request.headers['content-length']) > longestBody)
         throw refusal(413, 'the body is too large');
-      // Not destroyed when the loop ends early: that would close the socket before the refusal is sent.
+      // The request stream stays open when this loop ends early, because destroying it would close the socket before
+      // the refusal is sent.
       for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
         hold((chunk as Buffer).length);
         chunks.push(chunk as Buffer);
@@ -127,7 +131,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     }
     count('stored');
     killPoint('delivery-stored');
-    // Counted even if the client no longer waits for the answer.
+    // A stored delivery wakes its run even if the client no longer waits for the answer.
     onStored(stored.runId);
     reply.raw.once('finish', () => killPoint('delivery-answered'));
     return reply.code(200).send({ received: true });
@@ -147,7 +151,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     }
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
-    // The sender of an incomplete body has gone and waits for no answer.
+    // The sender of an incomplete body has disconnected and waits for no answer.
     if (request.raw.complete && !isDatabaseAway(error))
       log.error({ err: error }, 'a delivery could not be stored');
     return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
@@ -156,9 +160,9 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
 }
 
 async function drain(server: FastifyInstance): Promise<void> {
-  // Node closes connections that are idle now, but not connections that become idle after their last answer.
+  // Node closes connections that are idle now, but not those that become idle after their last answer.
   const idle = setInterval(() => server.server.closeIdleConnections(), 100);
-  // Node also stops checking for slow senders: one of them could keep the process alive forever.
+  // Node also stops checking for slow senders at shutdown, and one slow sender could keep the process alive forever.
   const deadline = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds);
   await server.close();
   clearInterval(idle);
@@ -184,14 +188,13 @@ export type Wake = (runId: string) => Promise<void>;
 
 const firstPauseMilliseconds = 1_000;
 const nextPauseMilliseconds = 60_000;
-/** Longest wait for the last wake-ups while Temporal is down. */
+/** Maximum time at shutdown for the last signals to runs while Temporal is unreachable. */
 const closeMilliseconds = 3_000;
 
 /**
- * Coalesces wake-ups. The first delivery wakes its run after a second, and later deliveries wake it once a minute,
- * because Temporal Cloud bills each signal.
- *
- * A killed process loses its wake-ups, but no deliveries: the run also drains the inbox by timer.
+ * Combines wake-ups of runs, because Temporal Cloud bills each signal: the first delivery wakes its run after a second,
+ * later deliveries once a minute. A killed process loses wake-ups but no deliveries, because each run also applies the
+ * inbox by timer.
  */
 export class WakeUps {
   readonly #wake: Wake;
@@ -228,7 +231,7 @@ export class WakeUps {
     try {
       await this.#wake(runId);
     } catch {
-      // Temporal is unreachable: try again later, like for a new delivery.
+      // Temporal is unreachable. The wake-up is tried again later, like for a new delivery.
       this.stored(runId);
     }
   }

@@ -39,13 +39,15 @@ import type { PollAnswer, ServiceClient } from '../service/client.ts';
 import { sql } from 'kysely';
 
 const pollsAtOnce = 20;
-/** A worker of another service cannot poll for this run. A worker of the right service may start within this time. */
+/**
+ * Time until the next try if this worker uses another service than the run, so it cannot poll. A worker of the right
+ * service may start in the meantime.
+ */
 const otherServiceMilliseconds = 300_000;
 
 /**
  * Syncs late results: applies the inbox, makes due polls, and applies their bodies. Polls without a slot in the rate
- * window stay due. It is safe to repeat or to run twice at once, because each effect is one transaction that happens
- * once.
+ * window stay due. Repeated or simultaneous syncs do no harm, because each effect is one transaction that happens once.
  *
  * @returns the number of deliveries that took effect
  */
@@ -81,10 +83,10 @@ export async function syncRunResults(
   return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
 }
 
-/** Bodies have up to some hundred KB: this number at once bounds memory. */
+/** Number of deliveries that are read together. A body has up to some hundred KB, so this number bounds memory. */
 const deliveriesAtOnce = 50;
 
-/** Applies the inbox, oldest delivery first. */
+/** Applies the deliveries in the inbox, the oldest first. */
 export async function drainInbox(
   warehouse: Warehouse,
   scope: LateScope | { readonly attemptId: string },
@@ -100,8 +102,8 @@ export async function drainInbox(
         applied += 1;
         killPoint('delivery-applied');
       }
-      // The delivery would be read again forever. Only calls in flight keep deliveries waiting, and their deliveries
-      // are not read here.
+      // Stops here, because this delivery would be read again forever. It should not occur: only calls in flight keep
+      // deliveries waiting, and those deliveries are not read.
       if (effect === 'waiting') return applied;
     }
     if (waiting.length < deliveriesAtOnce) return applied;
@@ -122,11 +124,14 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
 }
 
 const longestPauseSeconds = 3_600;
-/** Shortest pause. Without it, a service that asks for immediate polls would make the workflow sync every second. */
+/**
+ * Shortest pause between syncs. Otherwise a service that requests immediate polls would make the workflow sync every
+ * second.
+ */
 const shortestPauseSeconds = 30;
 
 export interface LateDependencies extends PollDependencies {
-  /** Time from the answer to the first poll; each further poll waits longer. */
+  /** Seconds from the answer to the first poll. The pauses between further polls grow. */
   readonly pollAfterSeconds: number;
 }
 
@@ -136,7 +141,7 @@ interface Polled {
   readonly applied: number;
 }
 
-/** Makes polls one after another, and returns those that cannot be made now. */
+/** Makes due polls one after another, and returns polls that cannot be made now. */
 async function makePolls(
   dependencies: LateDependencies,
   due: readonly DuePoll[],
@@ -178,8 +183,8 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         break;
       case 'no-result': {
         const reason = `the poll has the status ${answer.deliveryStatus} and no result`;
-        // "failed" without a result means that there is none. "success" without a result is a contradiction: results
-        // may have been billed and may still come, so the call stays open.
+        // Status "failed" without a result means that no result exists. Status "success" without a result is a
+        // contradiction: results may have been billed and may still arrive, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endWithoutResults(warehouse, poll.attemptId, reason);
         else if (!poll.waitIsOver) await postponePoll(warehouse, poll.attemptId, later);
         else await stopPolling(warehouse.database, poll.attemptId, reason);
@@ -195,30 +200,37 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
     if (poll.waitIsOver && cannotBePolled(error)) await endByLastBody(warehouse, poll.attemptId);
-    // A refused key or an absent service stops all polls. An unreadable answer stops only this poll.
+    // A refused key or an unreachable service stops all polls. An unreadable answer stops only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
   }
 }
 
-/** Whether the service offers no poll for this request. A 401 or 429 does not answer this. */
+/** True if the service offers no poll for this request. Status 401 or 429 leaves this open. */
 function cannotBePolled({ type }: ServiceFailure): boolean {
   return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
 }
 
-/** The pause that the service asks for, within bounds. @param later the pause if the service asks for none */
+/**
+ * The pause that the service requests, within bounds.
+ *
+ * @param later the pause if the service requests none
+ */
 function pauseAsked(seconds: number | undefined, later: number): number {
   return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }
 
-/** Doubles with each poll, up to an hour: most results arrive within minutes, some within a day. */
+/**
+ * Pause before the next poll. It doubles with each poll, up to an hour: most results arrive within minutes, some within
+ * a day.
+ */
 function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
   return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
 }
 
 export interface PollDependencies {
   readonly warehouse: Warehouse;
-  /** The service's name in the table `runs`. */
+  /** Name of the service in table `runs`. */
   readonly service: string;
   readonly client: ServiceClient;
   readonly rateLimits: readonly RateLimit[];
@@ -226,8 +238,8 @@ export interface PollDependencies {
 }
 
 /**
- * Makes one poll within the rate windows of polls, which are separate from those of paid calls. Rate reports of the
- * service update both in the same way.
+ * Makes one poll within the rate windows of polls, which are separate from the windows of paid calls. The poll's rate
+ * report is stored like the report of a paid call.
  *
  * @returns `full`: no slot is free now, and nothing was sent
  * @throws ServiceFailure
@@ -259,7 +271,7 @@ export async function pollWithinLimits(
 /**
  * Reads the status of the late results of a run.
  *
- * @param pollWaitMilliseconds time until a slot for a poll is free; a sync before this time would make no poll
+ * @param pollWaitMilliseconds time until a slot for a poll is free; an earlier sync would make no poll
  */
 export async function readLateResultsStatus(
   warehouse: Warehouse,
@@ -274,7 +286,7 @@ export async function readLateResultsStatus(
   }>`
     select max(awaited_until) filter (where awaits_still) as until, now,
       min(next_poll_at) filter (where status = 'awaiting') as poll,
-      -- Without a poll to come, \`greatest\` would leave the present time.
+      -- If no poll is due, the function greatest would return the current time.
       least(
         min(greatest(next_poll_at, now + make_interval(secs => ${pollWaitMilliseconds / 1_000})))
           filter (where awaits_still and next_poll_at is not null),

@@ -19,14 +19,18 @@ export interface ErasureFigures {
   readonly phones: number;
   readonly observations: number;
   readonly rows: number;
-  /** Bodies of answers. Each is removed as a whole, including its data about other people. */
+  /** Number of stored answers. Each is removed as a whole, with its data about other people. */
   readonly answers: number;
   readonly deliveries: number;
-  /** Identity keys in the lookup history. */
+  /** Number of identity keys in the lookup history. */
   readonly lookup_keys: number;
 }
 
-/** Measures what `erase` would remove, without a change. @param keys identity keys of one person */
+/**
+ * Counts what `erase` would remove, and changes nothing.
+ *
+ * @param keys identity keys of one person
+ */
 export async function measureErasure(
   { database }: Warehouse,
   keys: readonly string[],
@@ -62,18 +66,16 @@ const isDelivered = ({ attemptIds, personIds }: PersonTraces) => sql`
     union all
     select delivery_id from webhook_deliveries where person_ids <> '{}' and person_ids && ${personIds}::text[])`;
 
-/** SQL of the hashes under which the lookup history has a person, at all services. */
+/** SQL query of the hashes under which the lookup history has a person, at all services. */
 const lookupKeysOf = ({ forms }: PersonTraces) => sql`
   select key_hash(form, service)
   from unnest(${forms}::text[]) as form
   cross join (select distinct service from lookup_runs) services`;
 
 /**
- * Removes a person from the warehouse and adds the person to the suppression list, in one transaction. Counts of rows,
- * calls and credits stay. Later results about the person are dropped when they arrive.
- *
- * Bodies of answers and deliveries are removed as a whole, because a body with one of its ten people missing would not
- * be what the service sent. A waiting delivery is applied first.
+ * Removes a person from the warehouse and adds the person to the suppression list, in one transaction. Bodies of
+ * answers and deliveries are removed as a whole, because a body without one of its people would not be what the service
+ * sent. Counts of rows, calls and credits stay.
  *
  * @param keys identity keys of one person; unknown keys are added to the list too
  * @returns what was removed
@@ -84,11 +86,11 @@ export async function erase(
   keys: readonly string[],
   note: Note,
 ): Promise<ErasureFigures> {
-  // The first search takes no lock, so that others wait only for the second, shorter search.
+  // The first search takes no lock, so other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);
   const { database } = warehouse;
   const figures = await warehouse.database.transaction().execute(async (transaction) => {
-    // Before any other lock, so that running transactions end first and later ones see the new entries.
+    // This lock comes before any other lock, so that running transactions end first and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     await lockDigest(transaction);
     await digestQueued(transaction, database);
@@ -123,7 +125,7 @@ export async function erase(
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces);
     await digestQueued(transaction, database);
-    // The digest has ended the matches of the person.
+    // The digest has already ended the matches of the person.
     await sql`delete from contact_matches where ${isOfPeople(traces.people)}`.execute(transaction);
     await forgetUpserts(transaction, traces.records);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
@@ -142,7 +144,7 @@ export async function erase(
 }
 
 /**
- * PostgreSQL keeps sample values of each column (pg_stats), even of removed rows, until the next ANALYZE.
+ * Makes PostgreSQL replace its sample values (pg_stats), which contain removed rows until the next ANALYZE.
  *
  * @throws Problem `erasure.samples-left`
  */
@@ -163,11 +165,11 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
 }
 
 /**
- * Clears the rows of the person. Number and outcome stay, so that figures of the file still add up. Open rows are
- * suppressed.
+ * Clears the rows of the person. Number and outcome stay, so that the counts of the file still add up. Rows without an
+ * outcome become suppressed.
  */
 async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  // In the same order as plans and pruning, to avoid deadlocks.
+  // Rows are locked in the same order as by plans and pruning, to avoid deadlocks.
   await sql`
     with locked as (
       select r.run_id, r.row_number
@@ -184,8 +186,8 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
 }
 
 /**
- * Removes paths and URLs of exports that contain the person, for example as the name of the file. A run needs them only
- * until its rows are staged.
+ * Removes paths and URLs of exports that contain an identifier of the person, for example in the name of the file. A
+ * run needs them only until its rows are staged.
  *
  * @param forms identity keys of the person
  */
@@ -199,7 +201,7 @@ async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly 
   `.execute(transaction);
 }
 
-/** Removes the observations of a person, and facts about companies that only these observations have. */
+/** Removes the observations of a person, and the facts about companies that no other observation refers to. */
 async function eraseObservations(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
@@ -220,9 +222,10 @@ async function eraseObservations(
 }
 
 /**
- * Removes the cells of the person's rows, and all cells of a CRM record that has no other person now. Otherwise an
- * earlier row would link the contact to its former person.
- */
+ /**
+  * Removes the cells of the person's rows, and all cells of a CRM record that has no other person now. Otherwise an
+  * earlier row would link the contact to its former person.
+  */
 async function eraseRecords(
   transaction: Transaction<Tables>,
   { rows, records, people }: PersonTraces,
@@ -244,8 +247,8 @@ function isOfContacts(contacts: readonly ContactKey[]) {
 }
 
 /**
- * Removes the decisions about a person, and about records of the person. A record with two people keeps the decisions
- * about the other person.
+ * Removes the operator's decisions about a person, and about records of this person. A record with two people keeps the
+ * decisions about the other person.
  */
 async function eraseDecisions(
   transaction: Transaction<Tables>,

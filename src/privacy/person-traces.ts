@@ -14,13 +14,13 @@ import { recordKeysOf } from '../suppression/compared-keys.ts';
 
 export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 
-/** If a search still finds new keys after this many rounds, it has reached other people. */
+/** Maximum rounds of a search. If a search still finds new keys after this many rounds, it has reached other people. */
 const mostRounds = 20;
 
 /**
- * Finds a person under every key in the warehouse. It searches rows and people in answers with one of the keys, then
- * rows and people that were matched to each other, then rows of the same CRM records with the person's name. Each
- * result can add keys, until there are no new ones.
+ * Finds a person under every key in the warehouse: rows and people in answers with one of the keys, then rows and
+ * people that were matched to each other, then rows of the same CRM records with the person's name. Each result can add
+ * keys, so the search repeats until there are no new keys.
  *
  * @param known identity keys to begin with
  */
@@ -44,7 +44,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
 }
 
-/** All places in the warehouse with data about one person. */
+/** Finds all places in the warehouse with data about one person. */
 async function tracesOf(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -59,42 +59,44 @@ async function tracesOf(
   const contacts = await findContacts(database, people);
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
-    /** Identity keys of this person only, without mailboxes shared with colleagues. */
+    /** Identity keys that belong only to this person, without mailboxes shared with colleagues. */
     keys,
-    /** The same keys, and the hashes of the e-mails. */
+    /** These keys, and the hashes of the e-mails among them. */
     forms,
     personIds: idsIn(keys),
-    /** Keys in the log. */
+    /** Keys of the person in the observation log. */
     people,
     names: [...found.map(nameOf), ...rows],
-    /** Contacts that belong to the person now. */
+    /** Contacts that are matched to the person now. */
     contacts,
     rows: [...rows, ...(await findUnreadRows(database, forms))].map(({ runId, rowNumber }) => ({
       runId,
       rowNumber,
     })),
-    /** The CRM records of the rows and contacts. */
+    /** CRM records of the person's rows and contacts. */
     records: [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()],
-    /** Hashes of the person's identity in these records. */
+    /** Hashes of the person's identity in these CRM records. */
     recordHashes: identities.map(({ identity }) => recordHash(identity)),
-    /** For the suppression list, because the next export may have another e-mail in this record. */
+    /**
+     * Keys of the CRM records for the suppression list, because the next export may have another e-mail in the record.
+     */
     recordKeys: identities.flatMap(({ row, identity }) => {
       const { id, named } = recordKeysOf(row, identity);
       return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
     }),
-    /** Attempts that asked for the person, or have the person in their answer. */
+    /** Attempts for the person, or with the person in their answer. */
     attemptIds,
   };
 }
 
-/** Returns a key in every form that exports use: for an e-mail, its hashes too. */
+/** Returns a key in every form that exports use. For an e-mail, this includes its hashes. */
 function formsOf(key: string): string[] {
   if (!key.startsWith('email:') || key.includes('|')) return [key];
   const email = key.slice('email:'.length);
   return [key, ...emailHashes(email).map((hash) => `hash:${hash}`)];
 }
 
-/** Finds the e-mails in the log with these hashes. */
+/** Finds the e-mails in the observation log that have these hashes. */
 async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     select distinct known.identity_key as key
@@ -104,10 +106,10 @@ async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): P
   return rows.map(({ key }) => key);
 }
 
-/** A row of an export, or the cells that the log keeps of the row. */
+/** A row of an export, or the cells of the row that contact records keep. */
 interface FoundRow extends RowKey, ContactKey, IdentityColumns {
   readonly keys: readonly string[];
-  /** False if the row is of the same CRM record and names someone else. */
+  /** False if the row has the same CRM record but names someone else. */
   readonly isOwn: boolean;
 }
 
@@ -123,7 +125,7 @@ const isOverruledRow = isOverruled({
 
 /**
  * Finds the rows with one of these keys, the rows matched to one of these people, and all other rows of their CRM
- * records. The log still has the cells of contacts when retention has cleared their rows.
+ * records. Contact records still have the cells when retention has cleared the rows.
  */
 async function findRows(
   database: Kysely<Tables>,
@@ -186,7 +188,7 @@ interface FoundPerson extends PersonName {
   readonly lastName: string | null;
 }
 
-/** Finds the people matched to these rows, by their keys in the log. */
+/** Finds the people matched to these rows, by their keys in the observation log. */
 async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): Promise<string[]> {
   // `offset 0` keeps PostgreSQL from reading a whole index for a join.
   const { rows } = await sql<{ personKey: string }>`
@@ -209,13 +211,13 @@ async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): P
   return rows.map(({ personKey }) => personKey);
 }
 
-/** Finds the people in the log with one of these keys, under all keys that the service has given them. */
+/** Finds the people in the observation log with one of these keys, under all keys that the service has given them. */
 async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
   personKeys: readonly string[],
 ): Promise<FoundPerson[]> {
-  // Two queries, because `or` would read the whole log.
+  // There are two queries, because with `or` PostgreSQL would read the whole log.
   return readPeople(
     database,
     sql`o.observation_id in (
@@ -226,8 +228,8 @@ async function findPeople(
 }
 
 /**
- * Finds people that no contact was matched to, but who may be the person: people without an id in answers for these CRM
- * records, and people who are only in deliveries of calls without an answer.
+ * Finds people without a contact who may be the person: people without an id in answers for these CRM records, and
+ * people who are only in deliveries of calls without an answer.
  */
 async function findUnassigned(
   database: Kysely<Tables>,
@@ -260,7 +262,11 @@ async function findUnassigned(
   return rows;
 }
 
-/** Reads people from the log. @param theirs condition on an observation `o` */
+/**
+ * Reads people from the observation log.
+ *
+ * @param theirs condition on an observation `o`
+ */
 async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
   const { rows } = await sql<FoundPerson>`
     select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
@@ -275,7 +281,7 @@ function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-/** Identity keys of a person. A shared mailbox counts only with the name. */
+/** Identity keys of a person. A shared mailbox counts only together with the name. */
 function keysOf(person: FoundPerson): string[] {
   return [
     ...person.confirmed,
@@ -325,7 +331,10 @@ function idsIn(keys: readonly string[]): string[] {
   return keys.flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }
 
-/** Quarantined deliveries are left out: naming the person does not link them to the call. */
+/**
+ * Finds the attempts for a person. Quarantined deliveries are left out, because a name in such a delivery does not link
+ * the person to the call.
+ */
 async function findAttempts(
   database: Kysely<Tables>,
   {

@@ -7,10 +7,10 @@ import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { anyOf } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
-/** `staging` clears the personal data of rows, `rows` removes the rows. */
+/** Retention of rows: `staging` clears the personal data of rows, `rows` removes the rows. */
 type RowsRetained = 'staging' | 'rows';
 
-/** Rows of a run after `from`, up to `to`. */
+/** A range of rows of a run: after `from`, up to `to`. */
 interface Batch {
   readonly runId: string;
   readonly from: number;
@@ -19,12 +19,12 @@ interface Batch {
 }
 
 interface RowsPruning {
-  /** The column of `runs` that has the progress. */
+  /** The column of `runs` that stores the last row of this range as progress. */
   readonly done: 'rows_pruned' | 'rows_dropped';
   readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<number>;
 }
 
-/** Short transactions, because a run can have millions of rows. */
+/** Number of rows per transaction. Transactions must be short, and a run can have millions of rows. */
 const rowsPerBatch = 5_000;
 
 const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
@@ -66,7 +66,11 @@ export async function measureRows(
   return { pruned, keptRuns };
 }
 
-/** Prunes old rows, one run after another. @param signal ends it between two batches */
+/**
+ * Prunes old rows, one run after another.
+ *
+ * @param signal aborts between two batches
+ */
 export async function pruneRows(
   { database }: Warehouse,
   kind: RowsRetained,
@@ -129,18 +133,18 @@ async function removeRows(
   const removed = await sql`
     delete from run_rows where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
   `.execute(transaction);
-  // Positions can be higher than the number of rows, because they have gaps.
+  // Positions have gaps, so they can be higher than the number of rows.
   await sql`
     delete from run_people where run_id = ${runId} and position >= ${from} and (${isLast} or position < ${to})
   `.execute(transaction);
   return Number(removed.numAffectedRows);
 }
 
-/** A run with old data that is still needed, and why. */
+/** A run with old data that is still needed, and the reason. */
 export interface HeldRun {
   readonly run_id: string;
   readonly has_ended: boolean;
-  /** Calls that wait for a decision about their cost. */
+  /** Number of calls that wait for a decision about their cost. */
   readonly unknown_calls: number;
   readonly awaiting_calls: number;
   readonly unread_deliveries: number;
@@ -162,16 +166,16 @@ export async function describeHeld(database: Kysely<Tables>, runIds: readonly st
 }
 
 /**
- * The time before which data is removed; null without a retention. `clock_timestamp()` would prevent the use of an
- * index.
+ * SQL expression: the time before which data is removed; null without a retention. It avoids `clock_timestamp()`, which
+ * would prevent the use of an index.
  */
 export function before(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(now() - make_interval(secs => ${seconds ?? null}::float8))`;
 }
 
 /**
- * SQL condition: a run `r` ended long enough ago. A plan without approval deletes its rows at its end; if it was
- * killed, they are removed after a day.
+ * SQL condition: a run `r` ended long enough ago. A plan without approval deletes its rows when it ends. If the process
+ * was killed, these rows are removed after a day.
  */
 function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
   const isAbandonedPlan = sql`(
@@ -182,8 +186,8 @@ function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
 const soonDecided = holdingStatuses.filter((status) => status !== 'unknown');
 
 /**
- * SQL condition: a call of a run `r` awaits results, or a delivery waits. An unknown call does not keep rows: its
- * decision may never come and is only about credits.
+ * SQL condition: a call of a run `r` awaits late results, or a delivery waits in the inbox. An unknown call does not
+ * keep rows, because a decision about it may never come and concerns only credits.
  */
 function isBusyRun(): RawBuilder<boolean> {
   return sql`(

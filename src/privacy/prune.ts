@@ -15,16 +15,16 @@ export type PruneFigures = Awaited<ReturnType<typeof measurePrune>>;
 
 type BodyKind = 'answers' | 'deliveries' | 'quarantine';
 
-/** Small, because a body can be 1 MB and transactions must be short. */
+/** Number of bodies per transaction. It is small, because a body can be 1 MB and transactions must be short. */
 const bodiesPerBatch = 200;
 
-/** The call is closed: its cost is settled, its answer digested, and every delivery read. */
+/** SQL condition: a call is closed: its cost is settled, its answer digested, and every delivery applied. */
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null
   and not exists (
     select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')
   and not exists (select 1 from digest_queue q where q.owner = a.attempt_id and q.kind = 'answer')`;
 
-/** Bodies `b` of a kind, and the statement that removes those in `old`. Each condition has an index. */
+/** SQL of bodies `b` of each kind, and the statement that removes the bodies in `old`. Each condition has an index. */
 const bodies: Readonly<
   Record<BodyKind, Readonly<Record<'table' | 'id' | 'body' | 'which' | 'remove', RawBuilder<unknown>>>>
 > = {
@@ -41,8 +41,8 @@ const bodies: Readonly<
 };
 
 /**
- * Only bodies are removed. The rows still show what was delivered and billed, and recognise a repeated body by its
- * hash.
+ * SQL for bodies of deliveries. Only bodies are removed: the rows still show what was delivered and billed, and
+ * recognise a repeated body by its hash.
  */
 function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
   return {
@@ -54,24 +54,32 @@ function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
   };
 }
 
-/** Bodies that are older than their retention, with their call `a` and its run `r`. */
+/** SQL of bodies that are older than their retention, with their call `a` and its run `r`. */
 const oldBodies = (kind: BodyKind, retention: Retention): RawBuilder<unknown> => sql`
   from ${bodies[kind].table} b
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
   where ${bodies[kind].which} and b.received_at < ${before(retention[kind])}`;
 
-/** Measures what `prune` would remove, without a change. @param retention kinds of data without a retention are kept */
+/**
+ * Counts what `prune` would remove, and changes nothing.
+ *
+ * @param retention kinds of data without a retention are kept
+ */
 export async function measurePrune(warehouse: Warehouse, retention: Retention) {
   return {
     ...(await measureNeeded(warehouse, retention)),
-    /** Observations that newer ones have replaced. */
+    /** Observations that newer observations have replaced. */
     observations: { count: await removeOldReplaced(warehouse, retention) },
     changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
   };
 }
 
-/** Removes replaced observations that are older than their retention. @param signal undefined: only counts them */
+/**
+ * Removes replaced observations that are older than their retention.
+ *
+ * @param signal undefined: only counts them
+ */
 async function removeOldReplaced(
   warehouse: Warehouse,
   { observations: seconds }: Retention,
@@ -80,17 +88,17 @@ async function removeOldReplaced(
   return seconds === undefined ? 0 : removeReplaced(warehouse, before(seconds), signal);
 }
 
-/** Measures old bodies and rows, and which of them open calls and deliveries still need. */
+/** Counts old bodies and rows, and which of them open calls and deliveries still need. */
 async function measureNeeded(warehouse: Warehouse, retention: Retention) {
   const { held, ...removable } = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
   const rows = await measureRows(warehouse, 'rows', retention);
   return {
     ...removable,
-    /** Rows whose personal data is removed. */
+    /** Number of rows whose personal data is removed. */
     staging: staging.pruned,
     rows: rows.pruned,
-    /** Runs with data that is older than its retention, but needed by an open call or delivery. */
+    /** Runs with data that is older than its retention, but still needed by an open call or delivery. */
     held: await describeHeld(warehouse.database, [...held, ...staging.keptRuns, ...rows.keptRuns]),
   };
 }
@@ -122,14 +130,11 @@ async function measureBodies({ database }: Warehouse, retention: Retention) {
 }
 
 /**
- * Removes data that is older than its retention and no longer needed: bodies of answers and deliveries, personal data
- * of staged rows, rows, replaced observations, and entries of the change feed. Calls, credits, outcomes of runs, hashes
- * of deliveries, contacts and the lookup history stay.
+ * Removes data that is older than its retention and no longer needed, such as bodies and cells of rows. Calls, credits,
+ * outcomes of runs, hashes of deliveries, contacts and the lookup history stay. It skips locked rows in short
+ * transactions, so it can run beside workers and be stopped at any time.
  *
- * It works in short transactions that skip locked rows, so it can run beside workers and other prunes, and can be
- * stopped at any time.
- *
- * @param signal ends it between two batches
+ * @param signal aborts between two batches
  * @returns what was removed, and what is old but still needed
  */
 export async function prune(

@@ -16,13 +16,15 @@ export interface RunSpec {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
-  /** The source of the contacts, if the export was read. It is a part of the run's id. */
+  /** The source of the contacts; undefined if the export is not read yet. It is a part of the run's id. */
   readonly source?: string;
-  /** Hash of the only plan that may run; null: any plan. An unfinished run without a plan is bound to this hash. */
+  /**
+   * Hash of the only plan that the run may execute; null: any plan. An unfinished run without a plan gets this hash.
+   */
   readonly expectedPlanHash: string | null;
   /** The scheduled time of the run; by default now. */
   readonly asOf?: Date;
-  /** True if the run only plans. Runs that spend ignore it. */
+  /** True if the run only plans. Ignored if the run may spend credits. */
   readonly planOnly?: boolean;
 }
 
@@ -62,13 +64,13 @@ export async function findOrBeginRun(
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
-  // The run ended between the two statements, so another one begins.
+  // The existing run has ended since the first statement, so a new run begins.
   return found
     ? { run: await getRun(warehouse, found.run_id), found: true }
     : findOrBeginRun(warehouse, spec);
 }
 
-/** The run that `findOrBeginRun` would find. */
+/** Returns the run that `findOrBeginRun` would find. */
 export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Promise<RunRecord | undefined> {
   const found = await sql<{ run_id: string }>`
     select run_id from runs where run_key = ${keyOf(spec)} and ${isUnfinished}
@@ -77,8 +79,8 @@ export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Pr
 }
 
 /**
- * The key of a run: a hash of the file's content and of every option that affects what is asked for and its cost. If a
- * release changes the order of these options, it begins a second run beside each unfinished run.
+ * The key of a run: a hash of the file's content and of every option that affects calls or cost. Keep the order of
+ * these options in new releases: another order begins a second run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
   const asked = pickOptions(spec.options, optionsThatDecide('people', 'manner'));
@@ -87,22 +89,22 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
-/** The content of an export, or an address with content that has not changed since a time. */
+/** The content of an export, or the URL of an export whose content has not changed since a time. */
 type KnownContent =
   | { readonly fileSha256: string }
   | { readonly filePath: string; readonly modifiedMilliseconds: number };
 
 /**
- * Whether a run with the same options has enriched this content. Refused and cancelled runs count. A finished run does
- * not count if it left people over budget, or people in flight in a run that no longer claims them: the next run must
- * ask for these people. An ended run claims only people with an unknown call.
+ * True if a run with the same options has enriched this content; refused and cancelled runs count. A finished run does
+ * not count if it left people over budget, or in flight in a run that no longer claims them, because the next run must
+ * call for them.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
   content: KnownContent,
   options: RunOptions,
 ): Promise<boolean> {
-  // The scheduled time is earlier than the time at which the run found the export.
+  // The scheduled time is earlier than the time at which the run read the export, so it is a safe lower limit.
   const hasContent =
     'fileSha256' in content
       ? sql`file_sha256 = ${content.fileSha256}`
@@ -129,7 +131,7 @@ export async function wasRunBefore(
   return rows.length > 0;
 }
 
-/** A sample of this many contacts is enough to recognise a file. */
+/** Number of contacts that are compared. A sample of this size is enough to recognise a file. */
 const contactsCompared = 10_000;
 
 interface KnownContact {
@@ -151,7 +153,7 @@ export async function refuseUnnamedSource(
   run: RunRecord,
 ): Promise<Problem | undefined> {
   const { source } = run;
-  // The ids of a recognised CRM are reliable, so another name means that the record is another person now.
+  // The ids of a recognised CRM are reliable, so another name means that the record has become another person.
   if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
@@ -201,8 +203,8 @@ async function readKnownContacts(
 }
 
 /**
- * Whether both could be one person: the name stays when the e-mail changes, and the first name stays when the last name
- * changes.
+ * True if an earlier and a current record could be the same person: the name stays when the e-mail changes, and the
+ * first name stays when the last name changes.
  */
 function mayBeOnePerson({ now, before }: KnownContact): boolean {
   const verdict = compareNameCells(now, before);

@@ -15,25 +15,20 @@ export interface ScheduleDependencies extends IngestDependencies {
   readonly pollAfterSeconds: number;
   /** Defaults for options that the schedule leaves out. */
   readonly defaults: RunDefaults;
-  /** True if this worker has a budget for the day or the month. */
+  /** True if this worker has a day or month budget. */
   readonly hasPeriodBudget: boolean;
 }
 
 /**
- * Maximum runs per scheduled time, because their list must fit into a payload. The next scheduled time begins the
- * others.
+ * Maximum number of runs per scheduled time, because their list must fit into a payload. The next scheduled time begins
+ * the remaining runs.
  */
 const mostRuns = 200;
 
 /**
- * Finds the exports of a schedule at a scheduled time, and begins a run for each. The runs are approved, use the
- * schedule's budget, and rank between ad hoc runs and backfills. This spends nothing. A retry finds the unfinished runs
- * again.
- *
- * This worker also downloads and stages remote exports, one at a time to save disk space.
- *
- * With `every-new`, an unreadable file does not stop the others, and each scheduled time tries it again. If Temporal
- * cancels before a workflow starts, the next scheduled time finds the run.
+ * Begins a run for each export of a schedule at a scheduled time, and downloads and stages remote exports. This spends
+ * nothing, and a retry finds the unfinished runs again. With `every-new`, an unreadable file does not stop the others;
+ * each scheduled time tries it again.
  *
  * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
@@ -51,7 +46,7 @@ export async function beginScheduledRuns(
   const settings = { searchable, callConcurrency, pollAfterSeconds, checksService: true };
   const asOf = new Date(input.asOf);
   const onlyNew = input.export.kind === 'every-new';
-  // Two files with the same content share a run.
+  // Two files with the same content share one run.
   const begun = new Map<string, RunInput>();
   const refused: RefusedExport[] = [];
   const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
@@ -60,7 +55,7 @@ export async function beginScheduledRuns(
     if (begun.size === mostRuns) break;
     const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
       (error: unknown) => {
-        // With a single export, its error is the error of the schedule.
+        // If the schedule has a single export, the error of this export is the error of the schedule.
         if (!onlyNew || !isOfExport(error)) throw error;
         refused.push({
           file: shownName({ fileName: found.address.name }),
@@ -81,7 +76,11 @@ interface ExportToBegin {
   readonly onlyNew: boolean;
 }
 
-/** @returns undefined if the export was enriched before */
+/**
+ * Begins the run of one export.
+ *
+ * @returns undefined if the export was enriched before
+ */
 async function beginRunOf(
   dependencies: ScheduleDependencies,
   { found, options, asOf, onlyNew }: ExportToBegin,
@@ -89,7 +88,8 @@ async function beginRunOf(
 ): Promise<RunRecord | undefined> {
   const { warehouse, exportAccess } = dependencies;
   const { address } = found;
-  // An unchanged S3 object is not downloaded again. Local files are always read, because an older file can replace one.
+  // An unchanged S3 object is not downloaded again. Local files are always read, because an older file can replace a
+  // newer one.
   if (onlyNew && address.kind === 's3' && found.modified !== undefined) {
     const unchanged = { filePath: address.text, modifiedMilliseconds: found.modified };
     if (await wasRunBefore(warehouse, unchanged, options)) return undefined;
@@ -107,9 +107,9 @@ async function beginRunOf(
     expectedPlanHash: null,
     asOf,
   });
-  // Only runs of schedules are found here: manual runs have another priority, so another key.
+  // Manual runs have another priority and therefore another key, so only runs of schedules are approved here.
   await approveRun(warehouse, run.runId);
-  // If the export is refused, the workflow downloads it again and fails with the same error.
+  // If an export is refused, the workflow downloads it again and fails with the same error.
   if (address.kind !== 'file')
     await ingestRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
   return run;
@@ -127,15 +127,17 @@ function optionsOf(
     ...withDefaults(input, defaults),
     schedule: input.schedule,
     priority: 'nightly',
-    // The run ends over budget. A waiting run would stop later scheduled times; the next run asks for the remaining
-    // people.
+    // Without credits, a scheduled run ends with rows `over_budget`. A waiting run would block later scheduled times,
+    // and the next run calls for the remaining people.
     onBudget: input.onBudget ?? 'finish',
     expectations:
       input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
   };
 }
 
-/** With `--newest` each scheduled time needs a file; with `--every-new` only new files are run. */
+/**
+ * The error if no file matches. A schedule with `--newest` needs a file each time; `--every-new` runs only new files.
+ */
 function noMatch(pattern: string): Problem {
   return new UsageProblem('export.missing', 'no file matches the pattern', {
     where: pattern,
@@ -143,7 +145,10 @@ function noMatch(pattern: string): Problem {
   });
 }
 
-/** The settings of the worker count, not those of the command that created the schedule. */
+/**
+ * The error if a scheduled run has no budget. The settings of the worker count, not those of the command that created
+ * the schedule.
+ */
 function noBudget(schedule: string): Problem {
   return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
     where: `schedule ${schedule}`,

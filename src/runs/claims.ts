@@ -6,13 +6,13 @@ import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
 
-/** SQL condition: the call of a claimed row is unknown, so the operator decides about it. */
+/** SQL condition: the call of a claimed row has the outcome `unknown`, so the operator decides about it. */
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
- * SQL of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
- * `claimed_by_row_number` and `reason`. If several runs claim a person, the first by run and row is named. After the
- * end of its run, a claim remains only if its call is unknown.
+ * SQL query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
+ * `claimed_by_row_number` and `reason`. If several runs claim a person, the first by run and row is returned. After its
+ * run has ended, a claim remains only if the call is unknown.
  *
  * @param keys a relation of `identity_key` and `row_number`
  */
@@ -33,7 +33,7 @@ export function claimedElsewhere(
 }
 
 /**
- * Claims people for a run, so that no other run asks the same service for them. A row gets the outcome `in_flight` if
+ * Claims people for a run, so that no other run calls the same service for them. A row gets the outcome `in_flight` if
  * another run has claimed its person.
  *
  * @param keys a relation of `identity_key` and `row_number`; rows with an outcome are left alone
@@ -43,7 +43,7 @@ async function claimPeople(
   { runId, service }: { readonly runId: string; readonly service: string },
   keys: RawBuilder<unknown>,
 ): Promise<void> {
-  // In the order of the keys, so that two runs with the same people cannot deadlock.
+  // Claims are inserted in the order of keys, so that two runs with the same people cannot deadlock.
   await sql`
     insert into claims (identity_key, service, run_id, row_number)
     select k.identity_key, ${service}, ${runId}, min(k.row_number)
@@ -64,7 +64,7 @@ async function claimPeople(
 
 /**
  * Claims people for a run by the keys of their rows, and by their id at the service if it is known, because two rows of
- * a known person may have different keys. The first of such rows represents the person, and the others become
+ * a known person may have different keys. The first of these rows represents the person, and the other rows become
  * `duplicate`.
  *
  * @param keys a relation of `identity_key` and `row_number`
@@ -75,7 +75,7 @@ export async function claimKnownPeople(
   keys: RawBuilder<unknown>,
 ): Promise<void> {
   const claimed = sql`claimed_keys`;
-  // A row with keys of two people claims neither. `offset 0` makes PostgreSQL use the index on the keys. Without
+  // A row with keys of two people claims neither. `offset 0` makes PostgreSQL use the index on the keys: without
   // statistics it read all 300,000 observations of a test for each key, which took minutes.
   await sql`
     create temporary table ${claimed} on commit drop as
@@ -101,8 +101,9 @@ export async function claimKnownPeople(
     having count(distinct person) = 1
   `.execute(transaction);
   await claimPeople(transaction, run, claimed);
-  // An earlier page may hold the claim for a row with an unknown call. For `offset 0` see above. The run is compared
-  // outside, because by the index of runs PostgreSQL read all claims of the run for each key (1 s per page).
+  // An earlier page may hold the claim for a row with an unknown call. `offset 0` makes PostgreSQL use the index on
+  // keys. The run is compared outside of the subquery, because by the index on runs PostgreSQL read all claims of the
+  // run for each key (1 s per page).
   await sql`
     with known_people as materialized (
       select identity_key, row_number from ${claimed} where starts_with(identity_key, 'person:')
@@ -147,7 +148,7 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
   return rows;
 }
 
-/** What the operator can do about people who are claimed by paused runs; undefined if there are none. */
+/** What the operator can do about people whom paused runs have claimed; undefined if there are none. */
 export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
   const [first] = runs;
   if (first === undefined) return undefined;

@@ -10,11 +10,9 @@ import { getRun } from './runs.ts';
 import { isUnfinished } from '../db/run-states.ts';
 
 /**
- * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`. A run stays paused if its
- * late results cost more than their worst case, until the operator resumes it.
- *
- * The workflow ends a run after all its calls. If calls are still in flight or rows have no outcome, the database has
- * lost commits: these calls become `unknown`, and the run pauses.
+ * Ends a run after all its calls. Rows without an outcome get the outcome of the ending, such as `over_budget`. If
+ * calls are in flight or rows lack an outcome, the database has lost commits: these calls become `unknown`, and the run
+ * pauses. A run whose late results cost more than their worst case stays paused.
  *
  * @param ending `finished` requires that every row has an outcome
  * @param budget the budget that is used up, if this ends the run
@@ -39,8 +37,8 @@ export async function finishRun(
 }
 
 /**
- * Ends a run without a workflow. Its open calls may have been sent, so they become `unknown`. People who were not asked
- * for become `cancelled`.
+ * Ends a run that has no workflow any more. Its open calls may have been sent, so they become `unknown`. People without
+ * a call become `cancelled`.
  */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
   await endOpenCalls(warehouse, runId, 'the run was cancelled before this call was recorded');
@@ -90,7 +88,7 @@ async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolea
  * Ends a run: rows without an outcome get the given outcome, claims are released, and the status becomes final. Claims
  * of unknown calls stay, so that no other run pays again. A run that has ended is not changed.
  *
- * @param rest outcome of people who were not asked for; undefined: every row must have an outcome
+ * @param rest outcome of people without a call; undefined: every row must have an outcome
  */
 export async function endRun(
   warehouse: Warehouse,
@@ -99,12 +97,13 @@ export async function endRun(
   rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    // Locks the run first, like staging and planning: a worker that lost Temporal may still add rows.
+    // The run is locked first, like in staging and planning, because a worker that lost Temporal may still add rows.
     await transaction.selectFrom('runs').select('run_id').where('run_id', '=', runId).forUpdate().execute();
     if (rest) {
       await transaction
         .updateTable('run_rows')
-        // A row without an outcome can have a note, for example that its contact was filled without a call.
+        // A row without an outcome can have a reason text already, for example that its contact was filled without a
+        // call.
         .set({ outcome: rest.outcome, reason: sql<string>`concat_ws('; ', ${rest.reason}::text, reason)` })
         .where('run_id', '=', runId)
         .where('outcome', 'is', null)
@@ -118,7 +117,8 @@ export async function endRun(
       .limit(1)
       .executeTakeFirst();
     if (open) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
-    // `not exists` was slow on a table that retention had emptied: PostgreSQL read all rows of the run for each claim.
+    // This form avoids `not exists`, which was slow on a table that retention had emptied: PostgreSQL read all rows of
+    // the run for each claim.
     await sql`
       delete from claims c where c.run_id = ${runId} and 0 = (
         select count(*) from run_rows r

@@ -24,7 +24,7 @@ interface IngestOptions {
   readonly onProgress: (rowsStaged: number) => void;
 }
 
-/** The result of staging. Without `problem`, an activity returns it to the workflow. */
+/** The result of staging an export. An activity returns it to the workflow, without `problem`. */
 type StagedRun =
   | Extract<IngestOutcome, { kind: 'ingested' }>
   | (Extract<IngestOutcome, { kind: 'refused' }> & {
@@ -32,7 +32,7 @@ type StagedRun =
     });
 
 /**
- * Stages the export of a run, unless it is staged already. Then removes the downloaded file.
+ * Stages the export of a run, unless it is staged already, and removes the downloaded file.
  *
  * @returns `refused` if the export has an error: nothing was paid, and a retry has the same result
  */
@@ -69,7 +69,7 @@ export async function ingestRun(
     return await ingested(warehouse, await getRun(warehouse, runId));
   } catch (error) {
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
-    // Another process may have staged the export meanwhile.
+    // Another process may have staged the export in the meantime.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
       ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
@@ -87,7 +87,7 @@ async function ingested(
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
 }
 
-/** Removes the downloaded file of a run, and old files of killed processes. */
+/** Removes the downloaded file of a run, and old downloaded files of killed processes. */
 async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
   if (fetched !== undefined) await removeStaged(fetched);
   await removeAbandoned(folder);
@@ -97,7 +97,7 @@ function asPauseReason(problem: Problem, schedule: string | null): StatusReason 
   const needsMapping = problem.type.startsWith('mapping.') || problem.next.includes('--mapping');
   return {
     type: problem.type,
-    // Temporal stores the reason: text quoted from the file may name a person.
+    // Temporal stores the reason, and text that is quoted from the file may name a person.
     reason: withoutPersonalData(problem.sentence),
     next:
       schedule !== null && needsMapping

@@ -22,14 +22,12 @@ export function askedBy(options: RunOptions): Asked {
 }
 
 /**
- * Opens a page of a run: claims its people, so that no other run asks for them, and drops people who were asked for
- * since the plan. The cost stays within the plan. Opening a page again returns its open batches.
+ * Opens a page of a run: claims its people, and drops people whom another run looked up since the plan. People are
+ * claimed per page, because otherwise a backfill of several days would keep people from the nightly run. Opening a page
+ * twice returns its open batches.
  *
- * People are claimed per page, not by the plan. Otherwise a backfill of several days would keep people from the nightly
- * run long before it reaches them.
- *
- * @param page from 1
- * @returns the numbers of the batches with people to ask for
+ * @param page page number, starting at 1
+ * @returns the numbers of the batches with people to call for
  */
 export async function openPage(
   warehouse: Warehouse,
@@ -38,7 +36,7 @@ export async function openPage(
   asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
   return writeAboutPeople(warehouse.database, async (transaction) => {
-    // An erasure at the same time either commits before this claim, or removes it.
+    // A simultaneous erasure either commits before this claim, or removes the claim.
     await sql`
       create temporary table page_keys on commit drop as
       select identity_key, r.row_number, p.left_out
@@ -50,7 +48,7 @@ export async function openPage(
     await addKnownAddresses(transaction, asked.service, sql`page_keys`, sql`, left_out`);
     await claimKnownPeople(transaction, run, sql`page_keys`);
     // The check comes after the claims. Another run releases a claim and records the lookup in one transaction, so an
-    // earlier check could miss the lookup and the run would pay again.
+    // earlier check could miss this lookup and the run would pay again.
     await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);
     await sql`
       with ${droppingFresh(runId, sql`page_keys`, asked)}
@@ -63,14 +61,15 @@ export async function openPage(
 }
 
 /**
- * Common table expressions that give fresh rows the outcome `fresh` and release their claims. `dropped` has their row
- * numbers.
+ * Common table expressions that give fresh rows the outcome `fresh` and release the claims of these rows. Table
+ * `dropped` contains their row numbers.
  *
  * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */
 export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: Asked): RawBuilder<unknown> {
   const ofFresh = sql`select row_number from fresh`;
-  // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates the keys again for each lookup.
+  // The tables are materialized because PostgreSQL would otherwise evaluate the keys again for each lookup, when a new
+  // warehouse has no statistics yet.
   return sql`
     keys as materialized (
       select * from ${keys} k
@@ -110,7 +109,7 @@ async function openBatches(
   };
 }
 
-/** The first page with people who have no outcome; undefined if there is none. */
+/** The first page of a run with people who have no outcome; undefined if there is none. */
 export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
   const first = await sql<{ position: number }>`
     select p.position
@@ -124,20 +123,20 @@ export async function firstOpenPage(warehouse: Warehouse, runId: string): Promis
 }
 
 /**
- * The row `r` of each person `p`, read by its key. In a join, without statistics about a new run, PostgreSQL read every
- * row of the run for each person.
+ * SQL join: the row `r` of each person `p`, read by its key. In an ordinary join, without statistics about a new run,
+ * PostgreSQL read every row of the run for each person.
  */
 const theirRow = sql`
   cross join lateral (
     select * from run_rows r where r.run_id = p.run_id and r.row_number = p.row_number offset 0
   ) r`;
 
-/** People `p` of runs with their rows `r`; the caller adds conditions on `p`. */
+/** SQL tables: people `p` of runs with their rows `r`. The caller adds conditions on `p`. */
 export const peopleWithRows = sql`run_people p ${theirRow}`;
 
 /**
- * People `p` of batches. Each batch is a range of positions. For a list of positions, PostgreSQL 15 and 16 read all
- * people of the run, twelve times per call.
+ * SQL table: people `p` of batches. Each batch is a range of positions, because for a list of positions PostgreSQL 15
+ * and 16 read all people of the run, twelve times per call.
  */
 export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<unknown> => sql`
   unnest(${batches}::integer[]) as b (batch)
@@ -148,11 +147,15 @@ export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<un
     offset 0
   ) p`;
 
-/** The people `p` of batches with their rows `r`. */
+/** SQL tables: the people `p` of batches with their rows `r`. */
 export const peopleOfBatchesWithRows = (batches: BatchesOfRun): RawBuilder<unknown> =>
   sql`${peopleOfBatches(batches)} ${theirRow}`;
 
-/** SQL condition: a person `p` of a run is on a page. @param page from 1 */
+/**
+ * SQL condition: a person `p` of a run is on a page.
+ *
+ * @param page page number, starting at 1
+ */
 function isOnPage(page: number): RawBuilder<boolean> {
   return sql`p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}`;
 }

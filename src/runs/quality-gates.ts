@@ -14,11 +14,10 @@ import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /**
- * Puts the people of a pilot on the first pages, so that the run asks for them first. The pilot is a sample of the
- * people in `plan_asked` for whom all fields are asked. Each kind of people (set of identifiers) has its share in the
- * sample.
+ * Puts the people of a pilot on the first pages, so that the run calls for them first. The pilot is a sample of people
+ * in `plan_asked` whose calls leave out no fields. Each set of identifiers has its share in the sample.
  *
- * @param people how many the pilot should have
+ * @param people requested number of people in the pilot
  * @returns the first position after the pages of the pilot
  */
 export async function positionPilot(
@@ -26,7 +25,7 @@ export async function positionPilot(
   runId: string,
   people: number,
 ): Promise<number> {
-  // Spread evenly over the rows, sorted by kind and then by the order of the file.
+  // The sample is spread evenly over the rows, sorted by set of identifiers and then by the order of the file.
   const chosen = await sql`
     with ordered as (
       select row_number, found_before,
@@ -52,14 +51,18 @@ export function pagesOf(people: number): number {
 }
 
 interface PilotResult extends Matches {
-  /** Settled credits, and credits of unknown calls, as decimal text. */
+  /** Settled credits, as decimal text. Credits of unknown calls are added in `held`. */
   readonly settled: string;
   readonly held: string;
-  /** Number of contacts that have the field now. */
+  /** Number of contacts that have a value in the field now. */
   readonly fields: { readonly email: number; readonly phone: number; readonly title: number };
 }
 
-/** @param pages the pages of the pilot, which are the first pages */
+/**
+ * Reads the result of a pilot.
+ *
+ * @param pages number of the pilot's pages, which are the first pages of the run
+ */
 async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
   const rows = await sql<Matches & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,
@@ -84,8 +87,9 @@ async function readPilot(warehouse: Warehouse, runId: string, pages: number): Pr
  * Records that a pilot is judged, and pauses its run for the given reason, in one transaction. A retry does not judge
  * again.
  *
- * @returns why the run is paused; undefined: it continues; `postponed`: it is paused for another reason, and nothing is
- *   recorded. For a pilot that was judged before, the reason is returned only while the run is still paused for it.
+ * @returns why the run is paused; undefined: it continues; `postponed`: the run is paused for another reason, and
+ *   nothing is recorded. For a pilot that was judged before, the reason is returned only while the run is still paused
+ *   for it.
  */
 async function recordPilot(
   warehouse: Warehouse,
@@ -128,18 +132,18 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
 
-/** Without phones in its options, a run has only phones that earlier runs paid for. */
+/** True if the run requests phones. Otherwise its contacts only have phones that earlier runs paid for. */
 function asksForPhones({ options }: RunRecord): boolean {
   return lateKindsOf(options).some((kind) => lateKinds[kind].values === 'phones');
 }
 
-/** `pilot of 100 people; 70 of 100 found: 70.0 % (60.4 % to 78.1 %); 70 credits: 1.00 per email (70), …` */
+/** Describes a pilot, such as `pilot of 100 people; 70 of 100 found: 70.0 % (60.4 % to 78.1 %); 70 credits: …`. */
 function describePilot(people: number, result: PilotResult, hasPhonePrice: boolean): string {
   const { found, answered, settled, held, fields } = result;
   const rate = matchRate(result);
   const prices = Object.entries(fields).flatMap(([field, count]) => {
     if (count === 0 || (field === 'phone' && !hasPhonePrice)) return [];
-    // Unknown credits count, because the service may have billed them.
+    // The credits of unknown calls count, because the service may have billed them.
     const each = (Number(settled) + Number(held)) / count;
     return [`${each.toFixed(2)} per ${field} (${count})`];
   });
@@ -164,7 +168,10 @@ function pauseReasonOf(
   return { type: 'pilot.below', reason, next };
 }
 
-/** About 500 people, which gives a confidence interval of about plus or minus seven percentage points. */
+/**
+ * Number of calls that the match rate is computed from. They have about 500 people, which gives a confidence interval
+ * of about plus or minus seven percentage points.
+ */
 const callsWatched = 50;
 
 /**
@@ -191,7 +198,7 @@ export async function watchMatchRate(
   };
 }
 
-/** The results of the latest calls of a run since the match rate last paused it. */
+/** Reads the results of the latest calls of a run since the match rate last paused this run. */
 async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<Matches> {
   const latest = await sql<Matches>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
@@ -206,7 +213,10 @@ async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<M
   return latest.rows[0]!;
 }
 
-/** If all people are done, a pause saves no credits and only delays the end of the run. */
+/**
+ * True if people of the run have no outcome yet. Otherwise a pause would save no credits and only delay the end of the
+ * run.
+ */
 async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<boolean> {
   const { rows } = await sql`
     select from ${peopleWithRows}
@@ -217,7 +227,7 @@ async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Restarts the match rate of a paused run, because an operator who resumes it accepts the results so far. */
+/** Restarts the match rate of a paused run, because an operator who resumes the run accepts the results so far. */
 export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
   await warehouse.database
     .updateTable('runs')

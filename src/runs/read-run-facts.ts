@@ -12,10 +12,10 @@ import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { budgetOfRun } from '../domain/money/budget-periods.ts';
 
-/** Credits are decimals as text. */
+/** The calls and credits of a run. Credits are decimals as text. */
 export interface RunMoney {
   readonly calls: number;
-  /** Calls that were admitted and have no recorded end. */
+  /** Number of calls that were admitted and have no recorded end. */
   readonly inFlight: number;
   readonly people: number;
   readonly settled: string;
@@ -23,7 +23,7 @@ export interface RunMoney {
   readonly unknown: string;
 }
 
-/** The facts of a run for `--json`, read only from the tables. */
+/** Reads the facts of a run for `--json`, only from the tables. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
@@ -72,8 +72,8 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
 }
 
 /**
- * What the operator must do after a run, the most urgent first. Lost answers and people over budget are listed until a
- * later run of the source has answers for their contacts.
+ * Returns what the operator must do after a run, the most urgent first. Lost answers and people over budget are listed
+ * until a later run of the source has answers for these contacts.
  */
 export async function readDecisions(
   { database }: Warehouse,
@@ -113,7 +113,7 @@ async function readOutcomes(
   return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 
-/** A sentence about the late results that an ended run lacks. */
+/** A sentence about the late results that an ended run lacks; null if none are missing. */
 function describeMissing({ awaited, expired }: LateResultsStatus): string | null {
   const missing = [
     ...(expired > 0 ? [`of ${counted(expired, 'call')} did not come before the deadline`] : []),
@@ -122,7 +122,7 @@ function describeMissing({ awaited, expired }: LateResultsStatus): string | null
   return missing.length === 0 ? null : `the late results ${missing.join(', and ')}`;
 }
 
-/** The run's own budget, which the operator may have changed. Credits are decimal text. */
+/** Reads the limit of the run's own budget, which the operator may have changed. Credits are decimal text. */
 async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
   const budget = await database
     .selectFrom('budgets')
@@ -133,7 +133,8 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
 }
 
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
-  // `not exists` was slow before the first ANALYZE: PostgreSQL read all matches of the run for each match.
+  // This form avoids `not exists`, which was slow before the first ANALYZE: PostgreSQL read all matches of the run for
+  // each match.
   const { rows } = await sql<{ filled: number }>`
     select count(*)::int as filled
     from (
@@ -146,7 +147,7 @@ async function countFilled({ database }: Warehouse, runId: string): Promise<numb
   return rows[0]!.filled;
 }
 
-/** Calls and credits of a run, from its attempts; cheap enough for a query every second. */
+/** Reads the calls and credits of a run from its attempts. The query is cheap enough to run every second. */
 export async function readRunMoney(warehouse: Warehouse, runId: string): Promise<RunMoney> {
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,
@@ -161,7 +162,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   return result.rows[0]!;
 }
 
-/** The problem of rows with one record id and different people, and the next step. */
+/** The problem that rows with the same record id have different people, and the next step. */
 export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'next'> {
   const has = rows === 1 ? 'has' : 'have';
   return {
@@ -171,7 +172,7 @@ export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'n
 }
 
 /**
- * The decisions that a run needs from the operator, which are the reasons for exit code 3.
+ * The decisions that a run needs from the operator. They are the reasons for exit code 3.
  *
  * @param run.outcomes number of rows per outcome
  * @param run.unknownCredits credits of unknown calls, as decimal text

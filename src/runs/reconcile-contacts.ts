@@ -14,7 +14,7 @@ const rowsPerBatch = 5_000;
  * Records the contacts of a run's export and waits for the digest. Afterwards every contact has its person by the rules
  * of docs/explanation/identity.md, whichever row, file, source or run paid for the person.
  *
- * @param signal ends it between two batches
+ * @param signal aborts between two batches
  * @returns how many contacts got the data of a known person, and how many lost their person
  */
 export async function reconcileContacts(warehouse: Warehouse, runId: string, signal: AbortSignal) {
@@ -35,8 +35,8 @@ export async function reconcileContacts(warehouse: Warehouse, runId: string, sig
 }
 
 /**
- * The maximum number of contacts that a planned run can fill without a call: their person is already known, or another
- * row with the same key is asked for.
+ * The maximum number of contacts that a planned run can fill without a call of their own: their person is already
+ * known, or the run makes a call for another row with the same key.
  */
 export async function countFillable(
   database: Kysely<Tables>,
@@ -63,8 +63,8 @@ export async function countFillable(
 }
 
 /**
- * SQL condition: a query has rows. `exists` was too slow: PostgreSQL expected an early hit and read all observations
- * for each key (12 million), and compared each row with each contact.
+ * SQL condition: a query returns rows. It avoids `exists`, for which PostgreSQL expected an early hit, read all 12
+ * million observations for each key, and compared each row with each contact.
  */
 function isAny(query: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(select count(*) from (${query}) found) > 0`;

@@ -10,19 +10,19 @@ import { readClock } from '../db/expressions.ts';
 import { getRun } from './runs.ts';
 
 /**
- * Only commands that change a budget wake waiting runs. Credits also become free by late results of other runs, by
- * decisions on calls, and by new workers with a higher budget, so waiting runs check again.
+ * A run that waits for credits checks again after this time. Only commands that change a budget wake it, but credits
+ * also become free by late results of other runs, by decisions about calls, and by new workers with a higher budget.
  */
 const longestWaitMilliseconds = 3_600_000;
 
-/** Decides what a run does when it has no credits for one more person: continue, end, or wait for a budget. */
+/** Decides what a run does if its credits cannot pay for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
   warehouse: Warehouse,
   runId: string,
 ): Promise<BudgetResolution> {
   const { database } = warehouse;
   const { options, status, pauseReason } = await getRun(warehouse, runId);
-  // The run was paused for another reason meanwhile, and a budget does not end that pause.
+  // The run was paused for another reason in the meantime, and a budget does not end that pause.
   if (status === 'paused' && pauseReason && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
@@ -34,7 +34,7 @@ export async function resolveBudgetExhaustion(
 
   const now = await readClock(database);
   const ends = empty.map(endOfPeriod);
-  // The budget of a run has no period, so only the operator can raise it.
+  // The budget of a run has no period that could end, so only the operator can raise it.
   const until = ends.includes(undefined)
     ? undefined
     : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
@@ -51,7 +51,7 @@ export async function resolveBudgetExhaustion(
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
         `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
         `run when the budget has credits again${latest}`,
-      // The command that raises the budget says whether the run continues automatically.
+      // The command that raises the budget prints whether the run continues automatically.
       next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
       budgets: empty,
     },

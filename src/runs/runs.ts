@@ -13,10 +13,12 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export type RunRecord = Readonly<ReturnType<typeof recordOf>>;
 
-/** The last six characters of a run id. */
+/** Pattern of the last six characters of a run id. */
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
+ * Reads one run.
+ *
  * @param runId the id of a run, its last six characters, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`; `run.ambiguous` if two ids end with these characters
  */
@@ -59,24 +61,27 @@ function recordOf(row: Selectable<Tables['runs']>) {
     mapping: row.mapping,
     warnings: row.warnings,
     rowsStaged: row.rows_staged,
-    /** The personal data of rows up to this number is removed. */
+    /** Number of the last row whose personal data retention has removed. */
     rowsPruned: row.rows_pruned,
-    /** Number of rows by outcome, if retention has removed rows. */
+    /** Number of rows by outcome; stored only if retention has removed rows. */
     outcomes: row.outcomes,
     ingestedAt: row.ingested_at,
     plan: row.plan,
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     pauseReason: row.pause_reason,
-    /** True if the run may spend: the operator has approved the plan, or it began with `--yes` or by a schedule. */
+    /**
+     * True if the run may spend credits: the operator has approved the plan, or the run began with `--yes` or by a
+     * schedule.
+     */
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
-    /** The scheduled time of the run; without a schedule, when it began. */
+    /** The scheduled time of the run. For a run without a schedule, the time when it began. */
     asOf: row.as_of,
     finishedAt: row.finished_at,
-    /** True if its answers were removed after an undo. */
+    /** True if the run was undone and its answers were removed. */
     isDiscarded: row.answers_discarded_at !== null,
-    // A run can still finish normally if it was about to end when the operator cancelled it.
+    // A run that was about to end when the operator cancelled it can still finish normally.
     cancelled:
       (row.status === 'cancelling' || row.status === 'cancelled') && row.cancelled_at
         ? { at: row.cancelled_at.toISOString(), reason: row.cancelled_reason ?? '' }
@@ -89,12 +94,12 @@ function recordOf(row: Selectable<Tables['runs']>) {
   };
 }
 
-/** The source of a run's contacts. There are no contacts before the export is read. */
+/** The source of a run's contacts. Before the export is read, the run has no contacts. */
 export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
   return source ?? 'generic';
 }
 
-/** Runs that make calls without action by the operator: running runs, and runs that wait for a budget. */
+/** Lists runs that make calls without action by the operator: running runs, and runs that wait for a budget. */
 export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]> {
   const calling = warehouse.database.selectFrom('runs').selectAll().where(isPossible('pause_by_call'));
   return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
@@ -117,7 +122,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
  *
  * @param decision.byPerson true: the operator resumes the run
  * @param decision.updateId the workflow update that sets the status. Temporal repeats updates after a reset; a repeated
- *   one has no effect
+ *   update has no effect
  */
 export async function setRunStatus(
   warehouse: Warehouse,
@@ -135,7 +140,7 @@ export async function setRunStatus(
     update runs set status = case when not ${allowed} then status
         when ${status} = 'running' and approved_at is null then 'awaiting_approval' else ${status} end,
       pause_reason = case when ${allowed} then ${reason}::jsonb else pause_reason end,
-      -- The first cancellation counts: a repeated command waits for it.
+      -- The first cancellation stays, because a repeated command waits for it.
       cancelled_reason = case when ${status} = 'cancelling' and cancelled_at is null then ${pauseReason?.reason ?? null}
         else cancelled_reason end,
       cancelled_at = case when ${status} = 'cancelling' then coalesce(cancelled_at, clock_timestamp())
@@ -157,7 +162,7 @@ export async function countMalformedRows(warehouse: Warehouse, runId: string): P
   return rows;
 }
 
-/** The services of all runs that may spend. */
+/** Reads the services of all runs that may spend credits. */
 export async function servicesOfRuns({ database }: Warehouse): Promise<string[]> {
   const { rows } = await sql<{ service: string }>`
     select distinct options ->> 'service' as service from runs where ${maySpend} order by service
@@ -206,8 +211,8 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
 }
 
 /**
- * Batches in flight per call in flight. The additional batches wait for the digest, which processes many answers
- * together, or for another worker. With three, a call needed 10 % more processor time.
+ * Number of batches in flight for each call in flight. The additional batches wait for the digest, which processes many
+ * answers together, or for another worker. With three batches, a call needed 10 % more processor time.
  */
 const batchesPerCall = 6;
 
@@ -234,7 +239,10 @@ export function runInputOf(
   };
 }
 
-/** Without personal data: Temporal stores file names, and some files are named after people. */
+/**
+ * The name of a run's file for display, without personal data: Temporal stores this name, and some files are named
+ * after people.
+ */
 export function shownName(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
 }
@@ -248,10 +256,10 @@ export async function approveRun({ database }: Warehouse, runId: string): Promis
 }
 
 /**
- * Approves a run because of `--yes`. An unexpected export still pauses it, because only the operator can accept such an
- * export.
+ * Approves a run that was started with `--yes`. An unexpected export still pauses the run, because only the operator
+ * can accept such an export.
  *
- * @returns whether the run is paused
+ * @returns true if the run is paused
  */
 export async function approveWithoutPerson(
   warehouse: Warehouse,
@@ -264,7 +272,8 @@ export async function approveWithoutPerson(
 }
 
 /**
- * Withdraws the approval by `--yes` if the run was paused before its plan. The next command shows the plan and asks.
+ * Withdraws the approval by `--yes` if the run was paused before its plan. The next command shows the plan and requests
+ * an approval.
  */
 export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
   await sql`
@@ -272,7 +281,7 @@ export async function withdrawUnreadApproval({ database }: Warehouse, runId: str
   `.execute(database);
 }
 
-/** Why a run pauses before its first call. */
+/** The reason for a pause before the first call: the export does not meet the run's expectations. */
 export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
   return {
     type: 'expectation.unmet',

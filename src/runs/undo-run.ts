@@ -8,11 +8,14 @@ import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 
-/** Contacts that an undo, or its revert, decides about: the run recorded their cells, and they have a person. */
+/**
+ * Numbers of contacts whose match an undo, or the revert of an undo, can change. The run recorded the cells of these
+ * contacts, and they have a person.
+ */
 export interface UndoFigures {
   /** Contacts that are only in the run's export. An undo removes them, and a revert restores them. */
   readonly removed: number;
-  /** Contacts that are in other exports too. These exports decide about them, without or with the run. */
+  /** Contacts that are also in other exports. Those exports decide about them, without or with this run. */
   readonly restored: number;
 }
 
@@ -41,15 +44,14 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 
 /**
  * Undoes a run: its contact records no longer count, and the digest decides about its contacts without them. People
- * stay known, so the same file under the right source or mapping costs nothing.
- *
- * Credits, calls, deliveries, outcomes of rows and the lookup history stay.
+ * stay known, so the same file under the right source or mapping costs nothing. Credits, calls, deliveries, outcomes of
+ * rows and the lookup history stay.
  *
  * @param runId a run that has ended
- * @param signal ends the digest between two steps; the next digest does the rest
+ * @param signal aborts the digest between two steps; the next digest does the rest
  * @param progress receives the number of digested entries
  * @throws Error if the run has not ended
- * @returns false if the signal ended it early
+ * @returns false if the signal aborted the undo early
  */
 export async function undoRun(
   warehouse: Warehouse,
@@ -100,12 +102,12 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
 
 export interface DiscardedAnswers {
   readonly observations: number;
-  /** Keys in the lookup history that are removed: the next run asks and pays for these people again. */
+  /** Number of keys that are removed from the lookup history. The next run pays for these people again. */
   readonly lookupKeys: number;
 }
 
 /**
- * Removes the results of the answers and deliveries of an undone run, with their bodies and lookups. This cannot be
+ * Removes what an undone run has received: answers, deliveries, their results and their lookups. This cannot be
  * reverted.
  *
  * @throws Error if the run is no longer undone, because another command has reverted the undo

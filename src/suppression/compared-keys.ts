@@ -4,18 +4,26 @@ import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
 
-/** Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null without a record id. */
+/**
+ * SQL expression: the key of the CRM record of a staged row `r` in its run `runs`; null if the row has no record id.
+ */
 const idKey = sql`
   case when r.contact_id !~ '^(key|row|erased):' then 'record:' || runs.source || '/' || r.contact_id end`;
 
-/** Expression: the same together with the person's name. Null without a record id or a name. */
+/**
+ * SQL expression: the key of a row's CRM record together with the person's name; null if the row has no record id or no
+ * name.
+ */
 export const namedRecordKey = sql`
   (${idKey} || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name)))`;
 
-/** Expression: the key of the record. Files without a named source share no ids: only the key with the name counts. */
+/**
+ * SQL expression: the key of a row's CRM record; null for files without a named source. Their ids can repeat in other
+ * files, so only the key with the name (`namedRecordKey`) identifies such a record.
+ */
 export const recordKey = sql`case when runs.source <> 'generic' then ${idKey} end`;
 
-/** The keys of a CRM record and of the record with its name, as `recordKey` and `namedRecordKey` of its row. */
+/** The keys of a CRM record, without and with the person's name. They equal `recordKey` and `namedRecordKey` in SQL. */
 export function recordKeysOf(
   { source, contactId }: ContactKey,
   { firstName, lastName, name: fullName }: Identity,
@@ -29,13 +37,17 @@ export function recordKeysOf(
   };
 }
 
-/** SQL tables of rows of a run, `r`, and their run, `runs`. @param rowNumbers query of row numbers */
+/**
+ * SQL tables: rows of a run as `r`, and their run as `runs`.
+ *
+ * @param rowNumbers query of row numbers
+ */
 export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
   cross join lateral (select * from run_rows where ctid = at.place offset 0) r
   cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
 
-/** Keys of staged rows, with their employers' domains and their CRM records. */
+/** SQL query of the keys of staged rows, with their employers' domains and their CRM records. */
 export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select r.row_number, identity_key
@@ -45,20 +57,20 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
   `;
 }
 
-/** A person to compare with the list, under a number. A person can have several of these. */
+/** Keys of a person to compare with the suppression list, under a number. A number can have several entries. */
 interface PersonKeys {
   readonly number: number;
   readonly keys: readonly string[];
 }
 
 /**
- * Query of `row_number` and `identity_key`: the keys of people, and what is known under one of their identifiers
+ * SQL query of `row_number` and `identity_key`: the keys of people, and all keys that the warehouse has for them
  * (`keysOfKnown`).
  *
  * @param isPresent false: an answer has newer values than the warehouse
  */
 export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): RawBuilder<unknown> {
-  // jsonb refuses half of a character.
+  // The type jsonb refuses half of a surrogate pair, so such text is repaired.
   const rows = people.map(({ number, keys }) => ({
     row_number: number,
     keys: keys.map((key) => key.toWellFormed()),
@@ -72,10 +84,9 @@ export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): R
 }
 
 /**
- * SQL of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. The hash of an
- * e-mail in a row finds the people with this e-mail.
- *
- * Answers of all services count, because a suppressed person is the same person everywhere.
+ * SQL query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. The hash
+ * of an e-mail finds people with this e-mail. Answers of all services count, because a suppressed person is the same
+ * person everywhere.
  *
  * @param rows query of `row_number` and `keys` as in `run_rows`
  */
@@ -96,9 +107,9 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
 }
 
 /**
- * Query of `row_number` and `identity_key`: the ids, profiles and addresses in all observations of known people; if
- * `isPresent`, also their present address and the domain of their present employer. An address of an observation
- * becomes its hash, because the address of a former employer says nothing about a listed domain.
+ * SQL query of `row_number` and `identity_key`: the ids, profiles and e-mails in all observations of known people; if
+ * `isPresent`, also their current e-mail and employer's domain. Observed e-mails become hashes, because an e-mail at a
+ * former employer must not match a listed domain.
  *
  * @param people query of `row_number`, `service` and `person_key`
  */

@@ -8,7 +8,7 @@ import { keysOfKnown, keysOfPeople, keysOfRows, peopleWithKeysOf, rowsWithRun } 
 import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
 import { identityColumns } from '../domain/identity/identity.ts';
 
-/** Suppresses the rows among `first` to `last` for which the run does not ask, as `dropSuppressed` does for others. */
+/** Suppresses rows from `first` to `last` that the run makes no call for. `dropSuppressed` covers the other rows. */
 export async function suppressNotAsked(
   database: Kysely<Tables>,
   runId: string,
@@ -23,15 +23,13 @@ export async function suppressNotAsked(
 }
 
 /**
- * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
- *
- * A person is suppressed if the list has a key of the row, or a key that an answer of any service stated for the row's
- * contact or for a person with an identifier of the row. The domain of this
- * person's present address or employer counts as well.
+ * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. A person is suppressed if the list
+ * contains a key of the row, or a key that any service's answer has for the row's contact or for a person with an
+ * identifier of the row. The domains of the current e-mail and employer count too.
  *
  * @param rowNumbers query of row numbers
- * @param which over `r`, a row of the run; other rows stay
- * @returns how many rows were dropped
+ * @param which condition on `r`, a row of the run; other rows stay
+ * @returns how many rows were suppressed
  */
 export async function dropSuppressed(
   database: Kysely<Tables>,
@@ -65,7 +63,8 @@ export async function dropSuppressed(
       where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
       returning r.row_number
     ),
-    -- In the same statement: after a kill between two, no later pass would clear the cells.
+    -- The cells are cleared in the same statement: if the process were killed between two statements, nothing would
+    -- clear them later.
     ${clearRecordedCells(runId, sql`select row_number from dropped`)}
     select row_number from dropped
   `.execute(database);
@@ -73,8 +72,8 @@ export async function dropSuppressed(
 }
 
 /**
- * Whether a person is suppressed, by the rule of `dropSuppressed`: the list has a key of the person, or a key that any
- * service's answer has for a known person with one of these identifiers.
+ * True if a person is suppressed: the list contains one of the keys, or a key that any service's answer has for a known
+ * person with one of these identifiers.
  */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
   const listed = await readListedRows(database, keysOfPeople([{ number: 1, keys }]));
@@ -86,12 +85,12 @@ const clearedCells = sql`
   keys = '{}'
 `;
 
-/** Assignments that clear the personal data of a staged row. */
+/** SQL assignments that clear the personal data of a staged row. */
 export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 
 /**
- * The same of a suppressed row `r`, of which no decision is needed: its hash shows whether the contact's record has
- * changed. A row without cells, such as a row that retention has cleared, gets no hash: the hash of nothing would
+ * SQL assignments that clear the personal data of a suppressed row `r`. A hash of the cells stays, to show whether the
+ * contact's record has changed. A row that retention has cleared gets no hash, because the hash of no cells would
  * differ from every record.
  */
 export const clearSuppressedRow = sql`${clearedCells}, filled = false, is_contested = false, identity_hash = case
@@ -100,7 +99,7 @@ end`;
 
 /**
  * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
- * such a row are suppressed as well.
+ * such a row become suppressed too.
  */
 export async function clearSuppressedRows(
   transaction: Transaction<Tables>,
@@ -129,15 +128,19 @@ export async function clearSuppressedRows(
   await sql`with ${clearRecordedCells(runId, suppressed)} select`.execute(transaction);
 }
 
-/** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
+/**
+ * SQL expression: the hash of the identity columns.
+ *
+ * @param alias table alias of a row or of a contact's record
+ */
 export function identityHash(alias: string): RawBuilder<Buffer> {
   return sql`sha256(convert_to(row(${identityCells(alias)})::text, 'UTF8'))`;
 }
 
 /**
- * Parts of a `with` that clear the recorded cells of rows that have become suppressed. A contact that keeps its person
- * keeps its cells. The record stays, so that no earlier one counts as the newest. Other contacts could be the people
- * for whom these cells competed.
+ * Common table expressions that clear the recorded cells of suppressed rows, except for contacts that keep their
+ * person. The emptied record stays, so that no earlier record counts as the newest. The people whom its cells competed
+ * for are queued for the digest.
  *
  * @param rowNumbers query of row numbers of the run
  */

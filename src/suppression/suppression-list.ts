@@ -9,7 +9,7 @@ import type { NamedTypes } from '../db/column-types.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
-  /** First characters of its hash, enough to tell entries apart. */
+  /** First characters of the entry's hash, enough to tell entries apart. */
   readonly entry: string;
   readonly kind: NamedTypes['suppression_entries.kind'];
   readonly domain: string | null;
@@ -18,18 +18,18 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/** Locks the list for a transaction that changes it, before any other lock: `writeAboutPeople` locks it first. */
+/**
+ * Locks the suppression list for a transaction that changes the list. This must be the transaction's first lock,
+ * because `writeAboutPeople` also takes it first.
+ */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(suppressions_lock())`.execute(transaction);
 }
 
 /**
- * Runs a transaction that writes about people, with the suppression list locked against changes: a person who is
- * suppressed or erased at the same time is not written again. The list is the first lock of the transaction: a change
- * of the list waits for all holders of this lock.
- *
- * Runs the transaction again if another one has overtaken it, or both have deadlocked: a transaction that decides about
- * contacts cannot lock all of them at its start, because one decision leads to the next.
+ * Runs a transaction that writes about people while the suppression list is locked against changes, so that a person
+ * who is suppressed at the same time is not written again. The transaction runs again after a conflict or deadlock: it
+ * cannot lock all contacts at its start, because one decision leads to the next.
  */
 export async function writeAboutPeople<Result>(
   database: Kysely<Tables>,
@@ -46,26 +46,30 @@ export async function writeAboutPeople<Result>(
     }
 }
 
-/** Query for the rows with a suppressed key; its column is `row_number`. @param keys as `listedEntries` takes them */
+/**
+ * SQL query of the rows with a suppressed key; its column is `row_number`.
+ *
+ * @param keys as `listedEntries` takes them
+ */
 export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select distinct row_number from (${listedEntries(keys)}) listed_entries`;
 }
 
 /**
- * Query for the rows with a suppressed key, and the entries of the list; its columns are `row_number` and `entry_id`.
+ * SQL query of the rows with a suppressed key, and the entries of the list; its columns are `row_number` and
+ * `entry_id`.
  *
- * @param keys query of `row_number` and `identity_key`; the domain of an employer is a key of the form
- *   `domain:acme.example`
+ * @param keys query of `row_number` and `identity_key`; an employer's domain has a key like `domain:acme.example`
  */
 function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
-  // Joins, because two million keys would otherwise be looked up one by one.
+  // The query uses joins, because PostgreSQL would otherwise look up two million keys one by one.
   return sql`
     select k.row_number, s.entry_id
     from (${keys}) k
     cross join lateral suppression_hashes(k.identity_key) as form (key_hash)
     join suppressed_keys s using (key_hash)
     union (
-      -- Each domain with its parent domains, so that an index finds it. Comparing 200,000 keys with 50 listed
+      -- Each domain is listed with its parent domains, so that an index finds it. Comparing 200,000 keys with 50 listed
       -- domains took 70 s.
       with named as materialized (
         select row_number, substring(identity_key from '^(?:domain:|email:[^|]*@)([^|]+)') as domain
@@ -83,8 +87,8 @@ function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Returns whether the list has an entry. Cheaper than `listedRows`: with an empty list that query delayed nightly
- * batches behind calls of a backfill.
+ * True if the suppression list has an entry. With an empty list this is cheaper than `listedRows`, which delayed
+ * nightly batches.
  */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{
@@ -94,10 +98,10 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
 }
 
 /**
- * Adds people to the list. Afterwards no call asks for them, and nothing is written about them.
+ * Adds people to the suppression list. Afterwards no call is made for them, and nothing is written about them.
  *
  * @param keys identity keys, and `domain:` keys
- * @returns how many of them are new
+ * @returns number of new entries
  */
 export async function suppress(
   transaction: Transaction<Tables>,
@@ -122,7 +126,11 @@ export async function suppress(
   return Number(added.numAffectedRows ?? 0n);
 }
 
-/** Adds the people of a staged export. @returns how many keys are new, and which rows have no key */
+/**
+ * Adds the people of a staged export to the suppression list.
+ *
+ * @returns how many keys are new, and which rows have no key
+ */
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,
@@ -154,7 +162,11 @@ export async function suppressStaged(
   });
 }
 
-/** Removes entries. @returns how many were on the list */
+/**
+ * Removes entries from the suppression list.
+ *
+ * @returns number of removed entries
+ */
 export async function unsuppress(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
@@ -166,7 +178,11 @@ export async function unsuppress(warehouse: Warehouse, keys: readonly string[]):
   });
 }
 
-/** Reads the rows with a suppressed key. @param keys as `listedEntries` takes them */
+/**
+ * Reads the rows with a suppressed key.
+ *
+ * @param keys as `listedEntries` takes them
+ */
 export async function readListedRows(
   database: Kysely<Tables>,
   keys: RawBuilder<unknown>,
@@ -176,7 +192,7 @@ export async function readListedRows(
   return new Set(rows.map((row) => row.row_number));
 }
 
-/** Returns for each key, in order, the entries of the list that hold. */
+/** Returns for each key, in order, the entries of the suppression list that apply to the key. */
 export async function findSuppressions(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -197,7 +213,11 @@ export async function findSuppressions(
   );
 }
 
-/** Lists entries, the newest first. @param limit maximum number of entries */
+/**
+ * Lists entries of the suppression list, the newest first.
+ *
+ * @param limit maximum number of entries
+ */
 export async function listSuppressions(warehouse: Warehouse, limit: number): Promise<SuppressionEntry[]> {
   const { rows } = await sql<SuppressionEntry>`
     select left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by, e.added_at
@@ -223,9 +243,8 @@ function sha256(key: string): Buffer {
 }
 
 /**
- * Adds the keys of rows to the entries of the people whom an answer returned for them: the next run would ask for these
- * people again, and pay for an answer that is not written. The entry can be a domain. Removing an entry removes these
- * keys.
+ * Adds the keys of rows to the suppression entries of the people that an answer returned for these rows. Otherwise the
+ * next run would pay for an answer that may not be stored. The keys go when their entry is removed.
  *
  * @param theirs numbers of rows, and for each the number of its person in `keys`
  * @param keys query of `row_number` and `identity_key`
@@ -237,7 +256,7 @@ export async function extendEntries(
   keys: RawBuilder<unknown>,
 ): Promise<void> {
   if (theirs.length === 0) return;
-  // In their order, so that two answers about one person cannot deadlock.
+  // Keys are inserted in their order, so that two answers about one person cannot deadlock.
   await sql`
     insert into suppressed_keys (key_hash, entry_id)
     select distinct sha256(convert_to(form.key, 'UTF8')), listed.entry_id
@@ -256,24 +275,22 @@ export async function extendEntries(
 const hidden = 'suppressed-';
 const hashLength = 24;
 
-/**
- * Expression that replaces some ids of an array column by `hiddenId`, in a table with the column `attempt_id`.
- */
+/** SQL expression that replaces some ids in an array column by `hiddenId`, in a table with the column `attempt_id`. */
 function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
   return sql`array(
     select case when id = any(${personIds}::text[]) then ${hiddenForm(sql`id`)} else id end
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
 }
 
-/** Expression: `hiddenId` of an id, in a table with the column `attempt_id`. */
+/** SQL expression: the `hiddenId` of an id, in a table with the column `attempt_id`. */
 function hiddenForm(id: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     ${hidden} || left(encode(sha256(convert_to(attempt_id || E'\n' || ${id}, 'UTF8')), 'hex'), ${hashLength})`;
 }
 
 /**
- * Hides suppressed or erased people in calls: replaces their ids by `hiddenId`, and removes the hashes of their
- * e-mails. The hidden id still shows that a late result belongs to the call, so that its price counts.
+ * Hides suppressed or erased people in the records of calls: replaces their ids by `hiddenId`, and removes the hashes
+ * of their e-mails. The hidden id still shows that a late result belongs to the call, so that its price counts.
  */
 export async function hideFoundPeople(
   transaction: Transaction<Tables>,
@@ -295,19 +312,19 @@ export function isHiddenId(id: string): boolean {
 }
 
 /**
- * Returns the replacement of a suppressed person's id: a hash by which the late results of this call are still known to
- * be of one person of its answer. Without it, their price and a stranger's could not be told apart.
+ * Returns a hash that replaces a suppressed person's id. It still shows that late results belong to a person of this
+ * call's answer. Otherwise their price could not be told from the price of a stranger's results.
  */
 export function hiddenId(attemptId: string, personId: string): string {
   return hidden + hashOfAttempt(attemptId, personId);
 }
 
-/** The hash by which the results of deliveries name a person of a call, also after the person's erasure. */
+/** The hash by which stored results of deliveries identify a person of a call, also after this person's erasure. */
 export function hashOfPerson(attemptId: string, personId: string): string {
   return isHiddenId(personId) ? personId.slice(hidden.length) : hashOfAttempt(attemptId, personId);
 }
 
-/** A hash of something about a person of a call. It differs from call to call. */
+/** A hash of a value of a person in a call. The same value has another hash in each call. */
 export function hashOfAttempt(attemptId: string, value: string): string {
   return createHash('sha256').update(`${attemptId}\n${value}`).digest('hex').slice(0, hashLength);
 }

@@ -18,10 +18,9 @@ import { identifiesAlone } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
 /**
- * Fills `plan_outcomes` with the rows of `plan_rows` that are not asked for. The first outcome of this list counts:
- * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight.
- *
- * Also fills `plan_known` and `plan_opted_out_of_calls`.
+ * Fills `plan_outcomes` with the rows of `plan_rows` that need no call. The first outcome of this list counts:
+ * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight. Also
+ * fills `plan_known` and `plan_opted_out_of_calls`.
  */
 export async function dropRows(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<void> {
   await sql`
@@ -82,8 +81,8 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
 /**
  * Gives an outcome to rows that have none.
  *
- * @param rows query of `row_number`, `reason` and the facts
- * @param facts further columns of `plan_outcomes`
+ * @param rows query of `row_number`, `reason` and `facts`
+ * @param facts further columns of `plan_outcomes` that the query returns
  */
 async function drop(
   transaction: Transaction<Tables>,
@@ -99,7 +98,7 @@ async function drop(
 }
 
 /**
- * SQL of rows, and of other rows with the same CRM record or person, each with the reason.
+ * SQL query of rows and of all other rows with the same CRM record or person, each with the reason.
  *
  * @param rows query of `row_number`
  */
@@ -137,7 +136,7 @@ async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
     'the same person is opted out in another row',
   );
   await drop(transaction, 'suppressed', optedOut);
-  // If one row opts out of calls, this applies to the person.
+  // An opt-out of calls in one row applies to all rows of the person.
   await sql`
     create temporary table plan_opted_out_of_calls on commit drop as
     select row_number
@@ -145,7 +144,7 @@ async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
   `.execute(transaction);
 }
 
-/** Fills `plan_listed` with the rows of suppressed people. One suppressed row suppresses all rows of its person. */
+/** Fills `plan_listed` with the rows of suppressed people. One suppressed row suppresses all rows of this person. */
 async function dropListed(transaction: Transaction<Tables>, runId: string): Promise<void> {
   await sql`
     create temporary table plan_listed (row_number integer primary key, reason text not null) on commit drop
@@ -170,13 +169,9 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 }
 
 /**
- * Fills `plan_known` with what earlier lookups found out about people, and with people who opted out of calls:
- *
- * - `field_groups`: fields that the call leaves out, because they are fresh or, for phones, because of an opt-out;
- * - `asked_at` and `run_id`: the latest fresh lookup;
- * - `found_before`: whether an earlier call found the person; null: no call asked.
- *
- * A lookup for one row of a person counts for all rows of the person.
+ * Fills `plan_known` for people with earlier lookups or an opt-out of calls: `field_groups` that the call leaves out,
+ * `asked_at` and `run_id` of the latest fresh lookup, and `found_before` (null without an earlier call). A lookup for one
+ * row of a person counts for all rows of the person.
  */
 async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
@@ -200,7 +195,7 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
 }
 
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
-  // Staging has written a reason if a column opts the contact out.
+  // Staging has already written a reason if a column of the export opts the contact out.
   await sql`
     update run_rows r set outcome = o.outcome, reason = coalesce(r.reason, o.reason), record_row = o.record_row,
       is_contested = o.is_contested, claimed_by_run_id = o.claimed_by_run_id,
@@ -218,22 +213,22 @@ export async function writeOutcomes(transaction: Transaction<Tables>, runId: str
   `.execute(transaction);
 }
 
-/** What a run asks for, at which service, and how long a lookup is fresh. */
+/** The fields that a run requests, the service, and how long a lookup is fresh. */
 export interface Asked {
   readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
   readonly service: string;
 }
 
-/** Whether keys are few compared with the lookup history. */
+/** Size of a set of keys compared with the lookup history. */
 type KeysAmount = 'few' | 'many';
 
-/** One look-up in the index takes as long as reading a dozen entries in order. */
+/** Looking up one key in the index takes as long as reading this number of entries in order. */
 const entriesPerLookup = 12;
 
 /**
  * Returns whether the keys of a table are few or many; without statistics, few. PostgreSQL's own choice is worse: for
- * 300,000 keys and 30 million entries it read all entries, in 18 s instead of 2 s.
+ * 300,000 keys and 30 million entries it read all entries, which took 18 s instead of 2 s.
  */
 export async function amountOfKeys(database: Kysely<Tables>, table: string): Promise<KeysAmount> {
   const { rows } = await sql<{ amount: KeysAmount }>`
@@ -245,9 +240,9 @@ export async function amountOfKeys(database: Kysely<Tables>, table: string): Pro
 }
 
 /**
- * SQL of identity keys with their earlier lookups `m` at the service and the runs `a` of these: for each requested
- * group of fields, whether the person was `found` and whether the lookup `is_fresh`. A person is fresh if every group
- * has a fresh lookup.
+ * SQL query of identity keys with their earlier lookups `m` and the runs `a` of these lookups: for each requested group
+ * of fields, whether the person was `found` and whether the lookup `is_fresh`. A person is fresh if every group has a
+ * fresh lookup.
  *
  * @param keys a relation with `identity_key`; `m` has all of its columns
  * @param amount `few`: looks up each key in the index, because PostgreSQL would read the whole history for 300 keys.
@@ -279,10 +274,9 @@ export function earlierLookups(
 }
 
 /**
- * Fills `plan_people` with rows that share a key with another row, and the first row of their person.
- *
- * Each round gives a row the smallest label of its neighbours, then the label of that row. The number of rounds grows
- * with the logarithm of the longest chain of rows that share keys pairwise.
+ * Fills `plan_people` with the rows that share a key with another row, and the first row of their person. Each round
+ * gives a row the smallest label of its neighbours, then the label of that row, so the number of rounds grows with the
+ * logarithm of the longest chain of rows.
  */
 export async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
   await sql`
@@ -317,11 +311,9 @@ export async function findSamePeople(transaction: Transaction<Tables>): Promise<
 }
 
 /**
- * Fills `plan_repeated` with rows that repeat the record id of another row and are not asked for. One row represents
- * each record: preferably one that `--only` selects, then one that identifies a person alone, then the first. If the
- * person has another row, it represents the person, preferably one that `--only` selects.
- *
- * If the rows of a record name different people, the record is contested, and all its rows are in `plan_repeated`.
+ * Fills `plan_repeated` with the rows that repeat the record id of another row and need no call. Each record is
+ * represented by one row, preferably one that `--only` selects, then one that identifies a person alone, then the
+ * first. If the rows of a record name different people, all of them are in `plan_repeated`.
  */
 export async function findRepeatedRecords(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const isShared = sql`not exists (select from unnest(keys) as k where ${identifiesAlone(sql`k`)})`;
@@ -353,7 +345,7 @@ export async function findRepeatedRecords(transaction: Transaction<Tables>, runI
   `.execute(transaction);
 }
 
-/** A row of `plan_repeated` with the names in both rows. */
+/** A row of `plan_repeated`, with the names in this row and in the row that represents the record. */
 interface RepeatedRow {
   readonly row: number;
   readonly record: number;
@@ -361,7 +353,7 @@ interface RepeatedRow {
   readonly recordNames: NameCells;
 }
 
-/** A file can have the same id in all of its rows. */
+/** Number of rows that are compared at once. A file can have the same id in all of its rows. */
 const rowsPerBatch = 100_000;
 
 /** Marks records of `plan_repeated` as contested if their rows have different names and no key in common. */

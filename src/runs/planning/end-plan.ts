@@ -9,7 +9,7 @@ export async function endPlan(warehouse: Warehouse, runId: string): Promise<void
   await setRunStatus(warehouse, runId, 'planned', undefined);
 }
 
-/** Discards the rows of plans that a killed command has left: after a day no other command still plans. */
+/** Removes the rows of plans that a killed command left behind. After a day, no command is still planning. */
 export async function discardLeftPlans(warehouse: Warehouse): Promise<void> {
   const left = await warehouse.database
     .selectFrom('runs')
@@ -26,7 +26,7 @@ async function discardStagedRows({ database }: Warehouse, runId: string): Promis
   await database.deleteFrom('run_people').where('run_id', '=', runId).execute();
 }
 
-/** Makes the space of deleted rows reusable, and frees disk space at the end of the tables. */
+/** Lets PostgreSQL reuse the space of deleted rows, and frees disk space at the end of the tables. */
 export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
   await sql`vacuum run_rows, run_people`.execute(database);
 }

@@ -21,38 +21,35 @@ import { counted } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
 /**
- * Options that do not change the hash of a plan, so that `enrich backfill` can use the plan that `enrich plan` has
- * shown. Pilot and quality gates change the hash, because the approval depends on them.
+ * Options that do not change the hash of a plan, so that `enrich backfill` can execute the plan that `enrich plan` has
+ * shown. Options of pilot and quality gates change the hash, because the operator's approval depends on them.
  */
 const optionsOutsideHash: readonly (keyof RunOptions)[] = ['serviceOf', 'schedule', 'priority'];
 const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
 
-/** The figures of a plan, before prices and times. */
+/** The counts of a plan, before prices and times are added. */
 export interface PlannedRows extends Pick<
   PlanSummary,
   'plan_hash' | 'rows' | 'dropped' | 'people' | 'found_before' | 'people_without_phones' | 'calls' | 'pages'
 > {
-  /** Number of people by the fields that their calls leave out. */
+  /** Number of people by the fields that the calls for them leave out. */
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];
     readonly people: number;
-    /** How many of `people` an earlier call found. */
+    /** Number of these people whom an earlier call found. */
     readonly foundBefore: number;
-    /** How many of `people` earlier calls asked for and did not find. */
+    /** Number of these people whom earlier calls did not find. */
     readonly missedBefore: number;
   }[];
 }
 
 /**
- * Gives each staged row of a run an outcome, or a position among the people to ask for. A few set-based statements in
- * one transaction plan a million rows. A planned run is not changed.
- *
- * Staging sets the outcomes malformed and no_identifier, and `dropRows` all others. Rows belong to one person if they
- * share an identity key, directly or through other rows.
+ * Gives each staged row of a run an outcome, or a position among the people to call for. Rows belong to one person if
+ * they share an identity key, directly or through other rows. A run that is planned already is not changed.
  *
  * @param runId a run with a staged file
  * @param pilot number of people in the first pages; null: no pilot
- * @param asked what must be fresh at the service so that a person is not asked for
+ * @param asked fields that must be fresh at the service for a person to need no call
  */
 export async function planRows(
   warehouse: Warehouse,
@@ -69,7 +66,7 @@ export async function planRows(
       .forUpdate()
       .executeTakeFirst();
     if (!run) throw new Error(`run ${runId} does not exist`);
-    // Grouping and hashing of two million keys fits in memory.
+    // With this setting, grouping and hashing two million keys fits in memory.
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
@@ -99,7 +96,7 @@ async function countRows(
   runId: string,
   { fieldGroups }: Asked,
 ): Promise<Omit<PlannedRows, 'plan_hash' | 'rows'> & { readonly digest: string }> {
-  // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
+  // A sum of row hashes does not depend on the order of the rows, so the rows need no sorting.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
     select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
     from run_rows where run_id = ${runId} and outcome is not null
@@ -190,7 +187,7 @@ async function decide(
   await writeOutcomes(transaction, runId);
 }
 
-/** Fills `plan_rows` and `plan_keys` with the rows without an outcome, and the keys of their people. */
+/** Fills `plan_rows` and `plan_keys` with the rows without an outcome, and the keys of the people in these rows. */
 async function copyRows(
   transaction: Transaction<Tables>,
   runId: string,
@@ -214,7 +211,7 @@ async function copyRows(
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
 }
 
-/** Numbers before texts before empty cells; equal cells in the order of the file. */
+/** SQL sort order of cells: numbers before texts before empty cells. Equal cells keep the order of the file. */
 function placeBy({ descending }: RowOrder): RawBuilder<unknown> {
   const direction = descending ? sql`desc` : sql`asc`;
   return sql`row_number() over (
@@ -222,8 +219,8 @@ function placeBy({ descending }: RowOrder): RawBuilder<unknown> {
 }
 
 /**
- * Positions follow the pilot. All people of a batch leave out the same groups of fields, because a call reveals phones
- * for all of its people or for none.
+ * Assigns positions to people, after those of the pilot. All people of a batch leave out the same groups of fields,
+ * because a call reveals phones for all of its people or for none.
  */
 async function assignPositions(
   transaction: Transaction<Tables>,
@@ -262,8 +259,8 @@ type DecidedRow = IdentityColumns & {
 };
 
 /**
- * Adds to `plan_keys` the confirmed person of each contact with a decision (`enrich review`). A row is then fresh if
- * this person is fresh, and rows with the same person are duplicates.
+ * Adds to `plan_keys` the person that the operator has confirmed for a contact (`enrich review`). A row is then fresh
+ * if this person is fresh, and rows with the same person are duplicates.
  */
 async function addConfirmedPeople(
   transaction: Transaction<Tables>,
@@ -300,9 +297,9 @@ const rowsPerFetch = 10_000;
 
 /**
  * Fills `plan_choice` with the rows that `--only` leaves out and the sort keys of `--order-by`. Cells are read only if
- * one of the two is given.
+ * one of these options is given.
  *
- * @returns whether `--only` leaves out every row
+ * @returns true if `--only` leaves out every row
  */
 async function applyRowChoice(
   transaction: Transaction<Tables>,
@@ -352,8 +349,8 @@ async function applyRowChoice(
 }
 
 /**
- * Warns about contacts that files for an importer leave out, because their row has no record id of the CRM. In a file
- * of an unknown CRM, only rows with an empty id column count. Reads `plan_rows`.
+ * Warns about contacts that importer files must leave out, because their row has no record id of the CRM. In a file of
+ * an unknown CRM, only rows with an empty id column count.
  */
 async function warnOfMissingIds(
   transaction: Transaction<Tables>,

@@ -49,7 +49,7 @@ export interface PlanDependencies extends AdmissionLimits {
   readonly callConcurrency: number;
 }
 
-/** The result of planning. Without `problem`, an activity returns it to the workflow. */
+/** The result of planning a run. An activity returns it to the workflow, without `problem`. */
 type PlannedRun =
   | Extract<PlanOutcome, { kind: 'planned' }>
   | (Extract<PlanOutcome, { kind: 'refused' }> & {
@@ -58,20 +58,20 @@ type PlannedRun =
     });
 
 /**
- * Plans a staged run: outcomes, people, calls, credits and time. Spends nothing.
+ * Plans a staged run: outcomes, people, calls, credits and time. Planning spends nothing.
  *
- * @returns `refused` if the run is bound to another plan, its contact ids belong to other people, or it selects rows by
- *   a column that is not in the export
+ * @returns `refused` if the run may only execute another plan, its contact ids belong to other people, or it selects
+ *   rows by a column that is not in the export
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlannedRun> {
   const { warehouse, service } = dependencies;
-  // The service comes first, because freshness and claims depend on it.
+  // The service is set first, because freshness and claims depend on it.
   await adoptService(warehouse, runId, service);
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return refusedFor(refused);
-  // The profile comes first, because planning clears the cells of suppressed people.
+  // The profile is counted first, because planning clears the cells of suppressed people.
   const profile = await keepProfile(warehouse, runId);
   const unmet = await unmetBy(warehouse, run, profile);
   await openRunBudget(warehouse.database, runId, run.options.maxCredits);
@@ -81,7 +81,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const hasEmails = Object.values(run.mapping ?? {}).includes('email');
   const withEmail = hasEmails ? (profile.filled['email'] ?? 0) : null;
   const plan = { ...summary, rows_with_email: withEmail, unmet_expectations: unmet };
-  // The check comes before the plan. A run plans once, so the operator who resumes it has accepted the export.
+  // The expectations are checked before the plan. A run plans only once, so an operator who resumes the run has
+  // accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
     await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
   await savePlan(warehouse, runId, plan);
@@ -120,14 +121,14 @@ async function summarise(
     rate_limits: formatRateLimits(lowestLimits(windows)),
     own_rate_limits: formatRateLimits(rateLimits),
     in_paused_runs: paused ? { reason: paused.reason, next: paused.next } : null,
-    // A call is assumed to take a second.
+    // The estimate assumes that a call takes one second.
     eta_seconds: estimateSeconds(rows.calls, windows, 1 / callConcurrency),
   };
 }
 
 /**
- * Compares the plan with the hash that the run is bound to. Retries compare again, because the first worker may have
- * died before it reported the refusal.
+ * Compares the plan with the hash of the only plan that the run may execute. Retries compare again, because the first
+ * worker may have died before it reported the refusal.
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
@@ -155,9 +156,9 @@ function refusedFor(problem: Problem): PlannedRun {
 }
 
 /**
- * Assigns a run to the service of the workers that plan it, if the command named no service.
+ * Assigns a run to the service of the worker that plans it, if the command named no service.
  *
- * @param service of this worker, as in `RunOptions`
+ * @param service service of this worker, as in `RunOptions`
  */
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<void> {
   await sql`
@@ -175,7 +176,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
   return {
     worstCase,
     credits: {
-      // People who are not found cost nothing.
+      // The minimum is 0, because people who are not found cost nothing.
       minimum: '0',
       expected: formatCredits(expected.expected),
       worst_case: formatCredits(worstCase),
@@ -219,7 +220,7 @@ function expectedOf(ask: Ask, history: CallHistory | undefined, people: number):
   return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
 }
 
-/** Rounds to tenths, keeps low ≤ expected ≤ high, and limits all three to the worst case. */
+/** Rounds an estimate to tenths, keeps low ≤ expected ≤ high, and limits all three to the worst case. */
 function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
   const rounded = (level: keyof ExpectedCredits): Credits => {
     const tenths = inTenths(credits[level]);
@@ -236,10 +237,10 @@ function inTenths(credits: Credits): Credits {
   return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
-/** Number of the latest runs that the export is compared with. */
+/** Number of the latest runs that an export is compared with. */
 const runsCompared = 10;
 
-/** Sentences about how the export differs from what the run expects. */
+/** Returns sentences about how the export differs from the expectations of the run. */
 async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProfile): Promise<string[]> {
   if (run.options.expectations === null) return [];
   const earlier = await readEarlierExports(warehouse, run);
@@ -247,7 +248,7 @@ async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProf
   return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, publicColumn);
 }
 
-/** Members of an object: each column of identifying cells, with its number of filled rows. */
+/** SQL members of a JSON object: each column of identifying cells, with its number of filled rows. */
 const countsOfCells = sql.raw(
   identityColumns
     .filter((column) => column !== 'other_emails')
@@ -255,7 +256,7 @@ const countsOfCells = sql.raw(
     .join(', '),
 );
 
-/** Counts the rows of a staged export and keeps the counts with the run, for later runs. */
+/** Counts the rows of a staged export, and stores the counts with the run for comparison with later exports. */
 async function keepProfile({ database }: Warehouse, runId: string): Promise<ExportProfile> {
   const { rows } = await sql<{ profile: ExportProfile }>`
     update runs set export_profile = (
