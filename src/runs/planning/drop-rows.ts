@@ -170,8 +170,8 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 
 /**
  * Fills `plan_known` for people with earlier lookups or an opt-out of calls: `field_groups` that the call leaves out,
- * `asked_at` and `run_id` of the latest fresh lookup, and `found_before` (null without an earlier call). A lookup for one
- * row of a person counts for all rows of the person.
+ * `asked_at` and `run_id` of the latest fresh lookup, and `found_before` (null without an earlier call). A lookup for
+ * one row of a person counts for all rows of the person.
  */
 async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
