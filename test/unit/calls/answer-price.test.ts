@@ -16,39 +16,47 @@ function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] =
   return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, 10);
 }
 
-it('answerPrice() reads the price of an answer', () => {
+it('priceOfAnswer() returns the credits that the answer states', () => {
   expect(priceOf({ creditsConsumed: wholeCredits(7), creditsProblem: undefined })).toMatchObject({
     consumed: wholeCredits(7),
     isCredible: true,
   });
 });
 
-it('a price that is too high for ten people counts as not stated', () => {
+it('priceOfAnswer() ignores a stated price that is too high for ten people', () => {
   const absurd = { creditsConsumed: wholeCredits(9_000_000_000), creditsProblem: undefined };
   expect(priceOf(absurd)).toEqual({ consumed: undefined, isCredible: false, found: 0 });
 });
 
-it('an answer without a price costs nothing only if a waterfall found no person', () => {
+it('priceOfAnswer() without a stated price is 0 only if a call with a waterfall found no person', () => {
   expect(priceOf({}, ['email']).consumed).toBe(0n);
   expect(priceOf({}).consumed).toBeUndefined();
   expect(priceOf({ matches: [person] }, ['email']).consumed).toBeUndefined();
 });
 
 it.each([
-  ['the people that it lists, without companies', { matches: [person, company, null] }, 1],
+  ['people in its list, without entries that have only a company', { matches: [person, company, null] }, 1],
   [
-    'its own count if it counts everybody',
+    'the stated number, if stated found and missing people add up to the ten people of the call',
     { matches: [person], uniqueEnrichedRecords: 4, missingRecords: 6 },
     4,
   ],
-  ['a person of whom it has only an id', { matches: [{ id: 'p-1' }] }, 1],
+  ['a person with only an id', { matches: [{ id: 'p-1' }] }, 1],
   [
-    'no person of whom it has only an id if it counts everybody as missing',
+    'nobody for an entry with only an id and a company, if all ten people are stated as missing',
     { matches: [{ id: 'p-1', ...company }], uniqueEnrichedRecords: 0, missingRecords: 10 },
     0,
   ],
-  ['the people that it bills', { creditsConsumed: wholeCredits(3), creditsProblem: undefined }, 3],
-  ['no count above the people who were asked for', { uniqueEnrichedRecords: 11 }, 0],
-])('an answer found %s', (_, answer, found) => {
+  [
+    'one person per stated credit, if its list is empty',
+    { creditsConsumed: wholeCredits(3), creditsProblem: undefined },
+    3,
+  ],
+  [
+    'nobody, if the stated number is higher than the ten people of the call',
+    { uniqueEnrichedRecords: 11 },
+    0,
+  ],
+])('priceOfAnswer() counts as found in an answer: %s', (_, answer, found) => {
   expect(priceOf(answer).found).toBe(found);
 });

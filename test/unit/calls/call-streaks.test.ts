@@ -19,7 +19,7 @@ it('CallStreaks pauses a run after five sent calls in a row have failed', () => 
   expect(streak.tooLong('run', 'failed')).toBe(false);
 });
 
-it('CallStreaks retries calls that cannot be sent for two minutes, however many fail at once', () => {
+it('CallStreaks retries unsent calls during two minutes, even if ten of them fail at once', () => {
   const streak = new CallStreaks();
   const tries = Array.from({ length: 10 }, () => streak.pauseOfUnsent()!);
   expect(tries.map(({ milliseconds }) => milliseconds)).toEqual(Array.from({ length: 10 }, () => 500));
@@ -34,7 +34,7 @@ it('CallStreaks retries calls that cannot be sent for two minutes, however many 
   expect(streak.pauseOfUnsent()).toBeUndefined();
 });
 
-it('CallStreaks retries for two minutes again in a later outage', () => {
+it('CallStreaks retries unsent calls for two minutes again when a later outage begins', () => {
   const streak = new CallStreaks();
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(3_600_000);

@@ -14,9 +14,13 @@ const stopped: BatchResult = {
 };
 
 it.each<[string, BatchResult[], object]>([
-  ['is done if all are done', [done, done], { kind: 'done', left: [] }],
-  ['waits for the shortest wait', [wait(9_000), done, wait(500)], { ...wait(500), left: [1, 3] }],
-  ['stops if one stops', [wait(1), stopped, done], { ...stopped, left: [1, 2] }],
-])('the result of several batches %s', (_, results, expected) => {
+  ['is done if every batch is done', [done, done], { kind: 'done', left: [] }],
+  [
+    'waits as long as the batch with the shortest wait',
+    [wait(9_000), done, wait(500)],
+    { ...wait(500), left: [1, 3] },
+  ],
+  ['is stopped if one batch is stopped', [wait(1), stopped, done], { ...stopped, left: [1, 2] }],
+])('the combined result of several batches %s', (_, results, expected) => {
   expect(resultOf(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(expected);
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The answer to a question once it is on the screen. */
+/** Types an answer after the question is on the screen, and returns what agrees() reads. */
 async function answerTo(typed: string): Promise<boolean | undefined> {
   const answer = agrees('spend it?');
   await once(screen, 'data');

@@ -3,7 +3,7 @@ import { leavesOf } from '../../../scripts/reference/commands.ts';
 import { outputs } from '../../../src/outputs/outputs.ts';
 import { loaders } from '../../../src/cli/program.ts';
 
-/** They serve until they are stopped, or write what they are asked for in a format of its own. */
+/** Commands that serve until they are stopped, or that write the requested data in a format of their own. */
 const withoutFacts = ['worker', 'receiver', 'codec-server', 'sandbox', 'dev', 'mcp', 'report', 'export'];
 
 const roots = await Promise.all([...loaders.values()].map((load) => load()));
@@ -14,7 +14,7 @@ it('every command whose output has a JSON Schema has the flag --json', () => {
     .filter(({ command }) => command.options.some(({ long }) => long === '--json'))
     .map(({ name }) => name);
   const described = Object.values(outputs).flatMap((output): readonly string[] => output.commands);
-  // Its flag is --format json.
+  // The command report has --format json in place of --json.
   expect([...printing, 'report']).toEqual(expect.arrayContaining(described));
 });
 
@@ -34,7 +34,7 @@ it.each(
 });
 
 it.each(commands.map(({ name, command }) => [name, command] as const))(
-  'every command has a summary as a sentence, and then an example: enrich %s --help',
+  'the help of every command has a summary sentence and an example: enrich %s --help',
   (name, command) => {
     let help = '';
     command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();

@@ -39,7 +39,7 @@ it.each([
   ],
   ['day:2026-11-21', '0', '240', 'pause', /has 0 left, for about 0 of 300 people: when it is empty/],
 ] as const)(
-  'a plan says how far %s with %s of %s expected credits goes, and what happens then (%s)',
+  'a plan warns of a small budget: %s has %s of %s expected credits, and will %s when it is empty',
   (budget, available, expected, on_empty, line) => {
     const credits = { ...plan.credits, expected };
     const text = describePlan({ ...plan, credits, short_budget: { budget, available, on_empty } }, options);
@@ -61,7 +61,7 @@ it('the plan of a run shows the flags that set its options', () => {
   ]);
 });
 
-it('the approval of a plan shows its maximum price, or that a plan without calls costs nothing', () => {
+it('the approval question shows the maximum price, or that a plan without calls costs nothing', () => {
   expect(approvalQuestion(plan)).toBe('spend up to 300 credits?');
   const short = { budget: 'run:r1', available: '50', on_empty: 'finish' } as const;
   expect(approvalQuestion({ ...plan, short_budget: short })).toBe('spend up to 50 credits?');
@@ -82,7 +82,7 @@ const facts: RunFacts = {
   credits: { settled: '34', reserved: '0', unknown: '20' },
 };
 
-it('a finished run without calls names the report and the export of its filled contacts', () => {
+it('the summary of a finished run without calls names the commands for its report and filled contacts', () => {
   const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
   const next = `
   next: enrich report run-1 --output report.html
@@ -92,7 +92,7 @@ it('a finished run without calls names the report and the export of its filled c
   expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');
 });
 
-it('a run shows figures that are not zero, with its calls and settled credits', () => {
+it('the summary of a run shows its rows, calls, settled credits, and each outcome that is not zero', () => {
   const figures = describeRun({ ...anyFacts, rows: 3, outcomes: { fresh: 3, enriched: 0 } });
   expect(figures.match(/^ {2}[a-z_ ]+? {2,}\S+$/gm)).toEqual([
     '  fresh            3',
@@ -102,12 +102,12 @@ it('a run shows figures that are not zero, with its calls and settled credits', 
   ]);
 });
 
-it('a run with rows in flight says where their reasons are: another run can need a decision', () => {
+it('the summary of a run with rows in flight names the docs page that explains such rows', () => {
   const waiting = { ...anyFacts, rows: 3, outcomes: { in_flight: 3 } };
   expect(describeRun(waiting)).toContain('why rows are in_flight: docs/reference/outcomes.md');
 });
 
-it('a run with calls of unknown cost names the command that decides on them', () => {
+it('the summary of a run with calls of unknown cost names the commands that resolve these calls', () => {
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then settle or release each');
 });
 
@@ -129,9 +129,12 @@ it.each([
   ['failed', 'export.unreachable', 1],
   ['failed', 'export.empty', 2],
   ['cancelled', null, 0],
-] as const)('exitCodeOf() of a run that is %s (%s) is %i', (status, reason_type, code) => {
-  expect(run.exitCodeOf({ ...anyFacts, status, reason_type })).toBe(code);
-});
+] as const)(
+  'exitCodeOf() of a run with the status %s and the reason %s is %i',
+  (status, reason_type, code) => {
+    expect(run.exitCodeOf({ ...anyFacts, status, reason_type })).toBe(code);
+  },
+);
 
 it('exitCodeOf() of a run whose plan was not approved is 3', () => {
   const cancelled = { at: '2026-11-21T09:30:00.000Z', reason: run.notApproved };

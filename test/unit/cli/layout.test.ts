@@ -10,7 +10,7 @@ it.each([
   [20, ['  Ada Oka…  Head of…', '  王小明    👩‍🚀 Pilot']],
   [18, ['  Ada Ok…  Head o…', '  王小明   👩‍🚀 Pil…']],
   [40, ['  Ada Okafor  Head of Logistics', '  王小明      👩‍🚀 Pilot']],
-])('table() shortens cells to a line of %i columns, between characters', (width, lines) => {
+])('table() shortens cells between two characters until a line fits into %i columns', (width, lines) => {
   const rows = [
     ['Ada Okafor', 'Head of Logistics'],
     ['王小明', '👩‍🚀 Pilot'],

@@ -61,7 +61,7 @@ it.each([
     'error: the poll failed (reset)',
   ],
   [{ level: 'info', msg: 'started' }, 'started'],
-])('describeLogLine() makes a sentence with its facts of %j', (line, sentence) => {
+])('describeLogLine() turns a log line into a sentence with the facts of the line: %j', (line, sentence) => {
   const json = JSON.stringify({ time: '2026-11-22T12:03:44.123Z', ...line });
   expect(describeLogLine(json)).toBe(`12:03:44 ${sentence}`);
 });

@@ -7,23 +7,23 @@ const money = { people: 120, calls: 12, settled: '104', reserved: '0' };
 const full = 'waiting 9s: the window 20/10s is full';
 
 it.each<[string, RunStatus, object, object, string]>([
-  ['all figures', 'running', {}, {}, 'enriching  120/500  12 calls  104 credits'],
+  ['enriched people, calls and credits', 'running', {}, {}, 'enriching  120/500  12 calls  104 credits'],
   [
-    'when its last call is due, and why it waits',
+    'the time until its last call, and the reason for a wait',
     'running',
     {},
     { reason: full, etaSeconds: 70 },
     `enriching  120/500  ETA 1m 10s  ${full}  12 calls  104 credits`,
   ],
   [
-    'why it waits before it has a plan',
+    'the reason for a wait before the run has a plan',
     'ingesting',
     {},
     { reason: 'no worker' },
     'reading the file …  no worker',
   ],
   [
-    'reserved credits, and no ETA once everybody is asked for',
+    'reserved credits, and no ETA after all people were looked up',
     'running',
     { people: 500, reserved: '4000' },
     { etaSeconds: 3 },

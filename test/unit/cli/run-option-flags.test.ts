@@ -8,7 +8,7 @@ import {
 } from '../../../src/cli/run/run-option-flags.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 
-it('repeated flags --reveal or --waterfall add up their fields', async () => {
+it('repeated flags --reveal or --waterfall combine their fields', async () => {
   const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
   const flags = withScheduleFlags(new Command()).parse(words, { from: 'user' }).opts();
   expect(await chosenOptions({ ...flags, maxCreditsPerPerson: '20' })).toMatchObject({
@@ -18,7 +18,7 @@ it('repeated flags --reveal or --waterfall add up their fields', async () => {
 });
 
 it.each([{ waterfall: 'email' }, { maxCreditsPerPerson: '20' }])(
-  'chosenOptions() refuses a waterfall without a maximum price per person, and the reverse: %o',
+  'chosenOptions() refuses --waterfall and --max-credits-per-person if one of them is missing: %o',
   async (flags) => {
     await expect(chosenOptions(flags)).rejects.toMatchObject({ type: 'credits.no-ceiling' });
   },
@@ -36,7 +36,7 @@ it.each(['fax', 'email,fax', ''])(
 );
 
 it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
-  'chosenOptions() refuses --source "%s", as a mapping file does',
+  '--source and a mapping file both refuse the source "%s"',
   async (source) => {
     await expect(chosenOptions({ source })).rejects.toMatchObject({
       type: 'setting.invalid',
@@ -46,7 +46,7 @@ it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
   },
 );
 
-it('flagsOfRun() returns the flags of a schedule as they were given', async () => {
+it('flagsOfRun() returns the flags of a schedule as the operator wrote them', async () => {
   const given = {
     source: 'hubspot',
     maxCredits: '500',

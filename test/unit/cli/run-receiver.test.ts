@@ -12,7 +12,7 @@ const parts = {
   log: createLogger({ level: 'silent', format: 'json' }),
 };
 
-it('runOwnReceiver() listens at WEBHOOK_LISTEN once, even for several commands', async () => {
+it('runOwnReceiver() starts no second receiver while a first one listens at WEBHOOK_LISTEN', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
   const config = readConfig({ WEBHOOK_LISTEN: listen, ENRICH_DATA_DIR: temporaryFolder(onTestFinished) });
   const receiver = await runOwnReceiver(config, parts);

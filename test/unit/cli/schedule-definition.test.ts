@@ -20,7 +20,7 @@ function define({ name = 'nightly', file, ...flags }: Given, hasBudget = true): 
 
 const ofFile = { file: 'contacts.csv' };
 
-it('defineSchedule() reads the flags of a schedule and of its runs; paths are relative to this folder', async () => {
+it('defineSchedule() reads all flags of a schedule; paths are relative to the current folder', async () => {
   const given = {
     cron: '0 2 * * *',
     timezone: 'Europe/Berlin',
@@ -52,15 +52,15 @@ it('defineSchedule() reads the flags of a schedule and of its runs; paths are re
 
 it.each<[string, Given, string]>([
   ['a cron line of six fields', { ...ofFile, cron: '0 0 2 * * *' }, '--cron'],
-  ['a day of the month and of the week', { ...ofFile, cron: '0 2 1 * mon' }, '--cron'],
+  ['a cron line with a day of the month and a day of the week', { ...ofFile, cron: '0 2 1 * mon' }, '--cron'],
   ['a time zone that does not exist', { ...ofFile, timezone: 'Berlin' }, '--timezone'],
-  ['two sources', { ...ofFile, newest: '*.csv' }, 'FILE'],
-  ['no source', {}, 'FILE'],
-  ['a pattern for folders', { newest: '*/c.csv' }, '*/c.csv'],
+  ['a file and a pattern for the export', { ...ofFile, newest: '*.csv' }, 'FILE'],
+  ['a schedule without an export', {}, 'FILE'],
+  ['a wildcard in a folder name', { newest: '*/c.csv' }, '*/c.csv'],
   ['a path that names a person', { file: 'mira@nordlys.example.csv' }, 'FILE'],
   ['a query that names a person', { query: "select 'mira@nordlys.example'" }, '--query'],
-  ['a number that is none', { ...ofFile, maxCredits: 'lots' }, '--max-credits'],
-  ['a name with a blank', { ...ofFile, name: 'a b' }, 'NAME'],
+  ['a text in place of a number', { ...ofFile, maxCredits: 'lots' }, '--max-credits'],
+  ['a schedule name with a space', { ...ofFile, name: 'a b' }, 'NAME'],
 ])('defineSchedule() refuses %s', async (_what, given, where) => {
   await expect(define(given)).rejects.toMatchObject({
     exitCode: 2,

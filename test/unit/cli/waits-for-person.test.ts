@@ -9,13 +9,13 @@ function paused(type: 'run.paused' | 'run.interrupted', isApproved: boolean): Ru
 it.each([
   ['run.paused', true, true, true],
   ['run.paused', true, false, true],
-  // A person began the run on a terminal.
+  // An operator has begun an unapproved run on a terminal, and can still approve the run.
   ['run.paused', false, false, true],
   ['run.paused', false, true, false],
   ['run.interrupted', true, false, false],
   ['run.interrupted', false, false, false],
 ] as const)(
-  'a repeated command leaves a run to the operator (%s, approved %s, on a terminal %s): %s',
+  'a repeated command waits for the operator (paused by %s, approved: %s, on a terminal: %s): %s',
   (type, isApproved, asks, waits) => {
     expect(waitsForPerson(paused(type, isApproved), asks)).toBe(waits);
   },

@@ -22,16 +22,21 @@ const facts: FieldFacts = {
 };
 const column = { column: { header: 'Title', longest: 20 }, erasingCell: '#N/A' };
 
-it('decideField() keeps a cell under overwrite-older if the export has no modified time', () => {
+it("decideField() with overwrite-older keeps the CRM's value if the export has no modified time", () => {
   const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
   expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
 });
 
 it.each([
   ['a value that is longer than the field', { ours: 'x'.repeat(21) }, {}, 'refused: too long'],
-  ['the cell that erases a field', { ours: '#N/A' }, {}, 'refused: erases the field'],
-  ['a number that must not be called', { isDoNotCall: true }, {}, 'refused: do not call'],
-  ['a field of listed values', {}, { listedValues: true as const }, 'refused: listed values'],
+  [
+    'a value that the importer reads as "erase this field"',
+    { ours: '#N/A' },
+    {},
+    'refused: erases the field',
+  ],
+  ['a phone number on a do-not-call list', { isDoNotCall: true }, {}, 'refused: do not call'],
+  ['a field that accepts only listed values', {}, { listedValues: true as const }, 'refused: listed values'],
 ] as const)('decideField() refuses %s', (_, change, more, decision) => {
   const target = { ...column, column: { ...column.column, ...more } };
   expect(decideField('phone', 'fill', { ...facts, ...change }, target)).toBe(decision);
@@ -43,7 +48,7 @@ it('decideField() writes nothing into a column that the export did not have', ()
   expect(decideField('title', 'overwrite-if-verified', removed, column)).toBe('cells removed');
 });
 
-it('decideField() does not move a record to another company', () => {
+it('decideField() after a job change keeps the title of the CRM, but fills an empty city', () => {
   const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
   expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
   expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
@@ -75,21 +80,18 @@ it('sameValue() treats two different numbers as different', () =>
 
 it('defaultPolicies never write an e-mail', () => expect(defaultPolicies.email).toBe('never'));
 
-it.each(Object.entries(importers))(
-  'the importer %s has no header that two fields could have',
-  (_, importer) => {
-    const { columns, idHeader, idInOtherLanguages } = importer;
-    const fields = Object.values<ImportColumn>(columns).map(
-      ({ header, alsoExportedAs, inOtherLanguages }) =>
-        new Set([header, ...alsoExportedAs, ...inOtherLanguages].map(headerKey)),
-    );
-    const keys = [
-      ...new Set([idHeader, ...idInOtherLanguages].map(headerKey)),
-      ...fields.flatMap((each) => [...each]),
-    ];
-    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
-  },
-);
+it.each(Object.entries(importers))('no header of the importer %s belongs to two fields', (_, importer) => {
+  const { columns, idHeader, idInOtherLanguages } = importer;
+  const fields = Object.values<ImportColumn>(columns).map(
+    ({ header, alsoExportedAs, inOtherLanguages }) =>
+      new Set([header, ...alsoExportedAs, ...inOtherLanguages].map(headerKey)),
+  );
+  const keys = [
+    ...new Set([idHeader, ...idInOtherLanguages].map(headerKey)),
+    ...fields.flatMap((each) => [...each]),
+  ];
+  expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+});
 
 const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours: 'Toronto' };
 const state: DecidedField = { field: 'state', decision: 'filled', theirs: '', ours: 'Ontario' };
@@ -102,15 +104,21 @@ it.each([
   ['kept', 'Norway', 'Canada'],
   ['refused: listed values', 'Norway', 'Canada'],
   ['nothing known', 'Norway', null],
-] as const)('keepPlacesTogether() does not write a city if the country is "%s"', (decision, theirs, ours) => {
-  const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
-  expect(decided).toEqual(['other place', 'other place', decision]);
-});
+] as const)(
+  'keepPlacesTogether() writes no city and no state if the decision about the country is "%s"',
+  (decision, theirs, ours) => {
+    const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
+    expect(decided).toEqual(['other place', 'other place', decision]);
+  },
+);
 
 it.each([
   ['ON', 'filled'],
   ['BC', 'other place'],
   ['Alberta', 'other place'],
-] as const)('keepPlacesTogether() reads the state %s beside Ontario: the city is %s', (theirs, decision) => {
-  expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
-});
+] as const)(
+  'keepPlacesTogether() with the CRM state %s and our state Ontario: the city is %s',
+  (theirs, decision) => {
+    expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
+  },
+);

@@ -27,7 +27,7 @@ it.each([
     'Person - Pipedrive System ID',
   ],
 ] as const)(
-  'inAccountLanguage() takes the language of headers in %s from the newest export: %s by %s',
+  'inAccountLanguage() writes the headers of %s in the language of the newest export: %s as %s',
   (name, fields, labels, id) => {
     const exports = [[id, ...labels.split('|')], ['Notes']];
     const { columns, idHeader, exported } = inAccountLanguage(importers[name], exports);
@@ -40,14 +40,17 @@ it.each([
 );
 
 it.each<[ImporterName, string]>([
-  // Columns of whole names, and a label that is a country in Polish and a region in Czech.
+  // These are columns of full names, and a label that is a country in Polish and a region in Czech.
   ['pipedrive', 'Persona - Nombre'],
   ['pipedrive', 'Pessoa - Nome'],
   ['pipedrive', 'Personne - Nom'],
   ['hubspot', 'Kraj'],
-])('inAccountLanguage() leaves the headers of %s English beside the column %s', (name, label) => {
-  expect([...inAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
-});
+])(
+  'inAccountLanguage() keeps English headers of %s if the export has only the ambiguous column %s',
+  (name, label) => {
+    expect([...inAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
+  },
+);
 
 it('checkedData() names the file and the position of a mistake', () => {
   const schema = z.strictObject({ importer: z.strictObject({ mostRows: z.int() }) });
@@ -77,7 +80,7 @@ it('readPolicyPairs() reads a policy for each field, and ignores spaces', () => 
 });
 
 it.each(['title', 'title=', '=fill', 'title=fill=never', ''])(
-  'readPolicyPairs() asks for FIELD=POLICY when it reads "%s"',
+  'readPolicyPairs() refuses "%s", and the error names the form FIELD=POLICY',
   (text) => {
     expect(() => readPolicyPairs(text)).toThrow(`"${text}" is not FIELD=POLICY`);
   },
@@ -90,7 +93,7 @@ it('requireOwnSource() refuses contacts of another CRM, because record ids belon
 });
 
 it.each(['dynamics365', 'generic', 'my-crm'])(
-  'requireOwnSource() accepts the source %s for dynamics',
+  'requireOwnSource() accepts contacts of the source %s for the importer dynamics',
   (source) => {
     expect(() => requireOwnSource('dynamics', source)).not.toThrow();
   },
@@ -101,10 +104,13 @@ it.each([
   ['mobile_phone', 'Contact: Mobile'],
   ['city', 'Contact: Mailing City'],
   ['state', 'Contact: Mailing State/Province'],
-] as const)('the field %s of Salesforce is found in reports of custom types as %s', (field, label) => {
-  const headers = headersOfColumn(importers.salesforce.columns[field]!).map(headerKey);
-  expect(headers).toContain(headerKey(label));
-});
+] as const)(
+  'the Salesforce field %s is recognised in reports of custom types by the header %s',
+  (field, label) => {
+    const headers = headersOfColumn(importers.salesforce.columns[field]!).map(headerKey);
+    expect(headers).toContain(headerKey(label));
+  },
+);
 
 it.each(['=1+1', "'=1", '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1', '－1', '＠x'])(
   'spreadsheetLine() writes an apostrophe before %j',
@@ -113,6 +119,6 @@ it.each(['=1+1', "'=1", '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1',
   },
 );
 
-it.each(['+49 (30) 12-34', 'a=1', '', 'Ｊ'])('spreadsheetLine() leaves %j as it is', (cell) => {
+it.each(['+49 (30) 12-34', 'a=1', '', 'Ｊ'])('spreadsheetLine() writes no apostrophe before %j', (cell) => {
   expect(spreadsheetLine([cell])).toBe(cell);
 });

@@ -7,7 +7,7 @@ interface Commit {
   readonly fail: (error: Error) => void;
 }
 
-/** Groups of texts whose commits the test ends; a result is the item in capitals. */
+/** A GroupCommit of texts. The test ends each commit; the result of a text is the text in capitals. */
 function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
   const commits: Commit[] = [];
   const groups = new GroupCommit<string, string>({
@@ -24,7 +24,7 @@ function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
 const refusal = (): Error => Object.assign(new Error('the database refuses a body'), { code: '22021' });
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('GroupCommit commits items that arrive during a commit in one group, and reports after its commit', async () => {
+it('GroupCommit commits items that arrive during a commit as the next group, then returns their results', async () => {
   const { groups, commits, itemsOf } = groupsOf();
   const answered: string[] = [];
   for (const item of ['a', 'b', 'c']) void groups.commit(item).then((result) => answered.push(result));
@@ -52,7 +52,7 @@ it('GroupCommit commits each item alone if a group fails, and rejects only items
   expect(itemsOf()).toEqual([['first'], ['good', 'bad'], ['good'], ['bad']]);
 });
 
-it('GroupCommit rejects a whole group without a retry if the database is away', async () => {
+it('GroupCommit rejects a whole group without a retry if the database is unreachable', async () => {
   const { groups, commits } = groupsOf();
   const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.commit(item)));
   commits[0]!.end();
@@ -62,7 +62,7 @@ it('GroupCommit rejects a whole group without a retry if the database is away', 
   expect(commits).toHaveLength(2);
 });
 
-it('GroupCommit closes a group at its maximum number of items', async () => {
+it('GroupCommit puts at most `longestGroup` items into one group', async () => {
   const { groups, commits, itemsOf } = groupsOf({ longestGroup: 2 });
   const items = ['a', 'b', 'c', 'd'];
   const results = Promise.all(items.map((item) => groups.commit(item)));
@@ -74,7 +74,7 @@ it('GroupCommit closes a group at its maximum number of items', async () => {
   expect(itemsOf()).toEqual([['a'], ['b', 'c'], ['d']]);
 });
 
-it('GroupCommit puts only compatible items into one group, and the longest waiting ones first', async () => {
+it('GroupCommit groups only compatible items, and commits the group of the longest waiting item first', async () => {
   const { groups, commits, itemsOf } = groupsOf({ isSameGroup: (one, other) => one[0] === other[0] });
   const results = Promise.all(['a1', 'b1', 'a2', 'b2'].map((item) => groups.commit(item)));
   for (let commit = 0; commit < 3; commit += 1) {

@@ -9,7 +9,7 @@ it.each([
   ['42501', 'database.not-permitted', 2],
   ['25006', 'database.read-only', 1],
   ['ECONNREFUSED', 'database.unreachable', 1],
-])('the database failure %s is a %s with exit code %i', (code, type, exitCode) => {
+])('the PostgreSQL error %s is reported as %s with exit code %i', (code, type, exitCode) => {
   const error = Object.assign(new Error('refused'), { code });
   expect(describeDatabaseFailure(error, 'postgres://ada:secret@db/warehouse')).toMatchObject({
     type,
@@ -18,7 +18,7 @@ it.each([
   });
 });
 
-it('a server that accepts a connection and never answers the login is database.unreachable', async () => {
+it('a server that accepts a connection and never answers the login is reported as database.unreachable', async () => {
   const silent = await startScriptedServer(
     () => {},
     () => true,
@@ -30,23 +30,23 @@ it('a server that accepts a connection and never answers the login is database.u
   expect(describeDatabaseFailure(error, connectionString)).toMatchObject({ type: 'database.unreachable' });
 });
 
-it('the advice about a missing right does not make an analyst the owner of the database', () => {
+it('the advice for permission denied sends analysts to psql, and does not make them owners', () => {
   const error = Object.assign(new Error('permission denied for table runs'), { code: '42501' });
   const { next } = describeDatabaseFailure(error, 'postgres://metabase@db/warehouse');
   expect(next).toContain('analysts query with psql');
   expect(next).not.toContain('let the user own');
 });
 
-/** An error as PostgreSQL reports it. */
+/** Creates an error as PostgreSQL reports it. */
 function reported(code: string, message: string): DatabaseError {
   return Object.assign(new DatabaseError(message, message.length, 'error'), { code });
 }
 
 it.each([
   ['a full disk', reported('53100', 'could not extend file "base/5/2619": No space left on device')],
-  ['a full quota', reported('XX000', 'could not extend file "base/5/2619": Disk quota exceeded')],
-  ['no session because the disk is full', reported('XX000', 'could not write init file')],
-])('%s of the database is a state that passes, and its work is repeated', (_, error) => {
+  ['an exhausted disk quota', reported('XX000', 'could not extend file "base/5/2619": Disk quota exceeded')],
+  ['a session that is refused because the disk is full', reported('XX000', 'could not write init file')],
+])('%s is a temporary state of the database, so the work is repeated later', (_, error) => {
   expect(canSucceedLater(error)).toBe(true);
   expect(passingStateOf(error)).toEqual({
     type: 'database.disk-full',
@@ -54,7 +54,7 @@ it.each([
   });
 });
 
-it('passingStateOf() returns nothing for an error that can contain data of a row', () => {
+it('passingStateOf() returns undefined for an error that can contain data of a row', () => {
   expect(passingStateOf(reported('23505', 'duplicate key'))).toBeUndefined();
   expect(passingStateOf(new Error('could not write init file'))).toBeUndefined();
   expect(canSucceedLater(reported('XX000', 'unexpected chunk number 0 in pg_toast_2619'))).toBe(false);

@@ -71,8 +71,11 @@ it.each([
 
 it.each([
   ['has no code', {}],
-  ['is the lost connection of the database that gives the rows', { code: 'ECONNRESET', syscall: 'read' }],
-])('asUnwritable() returns an error unchanged that %s', (_, fields) => {
+  [
+    'comes from a lost connection to the database that delivers the rows',
+    { code: 'ECONNRESET', syscall: 'read' },
+  ],
+])('asUnwritable() returns an error unchanged if the error %s', (_, fields) => {
   const error = Object.assign(new Error('failed'), fields);
   expect(asUnwritable(error, 'the file', 'a.csv')).toBe(error);
 });

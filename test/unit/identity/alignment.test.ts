@@ -33,7 +33,7 @@ const stranger: Person = {
   organization: { name: 'Elsewhere' },
 };
 
-/** Outcome and person of each row, in one line. */
+/** Describes each row in one line: the assigned person with the evidence, or the outcome. */
 function told({ rows }: AlignedCall): string[] {
   return rows.map((row) =>
     row.outcome === 'enriched' ? `${row.person.id} by ${row.evidence}` : row.outcome,
@@ -66,81 +66,121 @@ const partly: Person = { ...benPerson, isPartlyRead: true };
 const [no, miss] = ['identity_mismatch', 'not_found'];
 
 it.each<[string, Identity[], (Person | null)[], string[]]>([
-  ['a stub is a miss', [ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }], [miss]],
-  ['a stub with a placeholder address is a miss', [ada], [{ id: 'p-stub', email: blank }], [miss]],
   [
-    'a placeholder address states no employer',
+    'an entry with only an id and an employer counts as not found',
+    [ada],
+    [{ id: 'p-stub', organization: { name: 'Orbit' } }],
+    [miss],
+  ],
+  [
+    'an entry with only an id and a placeholder e-mail counts as not found',
+    [ada],
+    [{ id: 'p-stub', email: blank }],
+    [miss],
+  ],
+  [
+    'the domain of a placeholder e-mail is not read as the employer',
     [ada],
     [{ ...adaPerson, email: blank, organization: { name: 'Orbit' } }],
     ['p-ada by name_and_organization'],
   ],
   [
-    'a relative is the mismatch of the row with the address',
+    'a person with the e-mail of a row and another first name is a mismatch of this row',
     [ada, ben, cleo],
     [null, null, { ...adaPerson, first_name: 'Zdenka' }],
     [no, miss, miss],
   ],
-  ['a shared mailbox is the mismatch of its row', [ben, mailbox], [ivo], [miss, no]],
-  ['a shared mailbox is no evidence', [mailbox], [ivo], [no]],
+  ['a person with the shared mailbox of a row is a mismatch of this row', [ben, mailbox], [ivo], [miss, no]],
+  ['a shared mailbox such as info@ is not enough evidence', [mailbox], [ivo], [no]],
   [
-    'another id than the one asked for contradicts',
+    'a person with another id than the row is refused if the e-mails also differ',
     [{ ...ada, personId: 'p-1', email: 'old@orbit.example' }],
     [{ ...adaPerson, id: 'p-2' }],
     [no],
   ],
   [
-    'another id is accepted with an agreeing address, because records are merged',
+    'a person with another id than the row is accepted by e-mail, because the service merges records',
     [{ ...ada, personId: 'p-1' }],
     [{ ...adaPerson, id: 'p-2' }],
     ['p-2 by email'],
   ],
-  ['an agreeing address is too little against both names', [ada], [{ ...stranger, email: ada.email! }], [no]],
-  ['a last name alone agrees', [{ lastName: 'Smith', email: smith.email }], [smith], ['s by email']],
-  ['a nickname alone agrees', [{ firstName: 'Bob', email: smith.email }], [smith], ['s by email']],
   [
-    'a name in another script does not contradict',
+    'the same e-mail is not enough if both first and last name differ',
+    [ada],
+    [{ ...stranger, email: ada.email! }],
+    [no],
+  ],
+  [
+    'a row with only a last name and an e-mail is matched by e-mail',
+    [{ lastName: 'Smith', email: smith.email }],
+    [smith],
+    ['s by email'],
+  ],
+  [
+    'a row with only a nickname and an e-mail is matched by e-mail',
+    [{ firstName: 'Bob', email: smith.email }],
+    [smith],
+    ['s by email'],
+  ],
+  [
+    'a name in Cyrillic letters does not contradict the same e-mail',
     [{ name: 'Иван Петров', email: 'ivan@gmail.com' }],
     [{ id: 'i', name: 'Ivan Petrov', email: 'ivan@gmail.com' }],
     ['i by email'],
   ],
   [
-    'a person with a blank id needs an identifier',
+    'a person with a blank id is accepted by e-mail, but not by name and employer',
     [ada, ben],
     [adaPerson, benPerson].map((person) => ({ ...person, id: ' ' })),
     ['  by email', no],
   ],
   [
-    'two people with identifiers of one row both lose it, however well a third person fits',
+    'two people with identifiers of one row are both refused, and so is a third person who fits by name',
     [{ ...ada, profileUrl: byProfile }],
     [adaPerson, { id: 'p-2', name: 'Ada Novak', proflink_url: `https://${byProfile}` }, adaOfOrbit],
     [no],
   ],
   [
-    'a person goes to two rows with identifiers of the person',
+    'one person is assigned to two rows that both have an identifier of the person',
     [ada, { profileUrl: byProfile }],
     [{ ...adaPerson, proflink_url: `https://${byProfile}` }, null],
     ['p-ada by email', 'p-ada by profile_url'],
   ],
   [
-    'an address of the saved contact is evidence',
+    'an e-mail in the contact record of a person is evidence',
     [ben],
     [{ id: 'p-b', name: 'Ben Okoro', contact: { contact_emails: [{ email: 'BEN@gmail.com' }] } }],
     ['p-b by email'],
   ],
   ...emailHashes(adaPerson.email!).flatMap((hashedEmail): [string, Identity[], Person[], string[]][] => [
-    ['a hash of the address is evidence', [{ hashedEmail }], [adaPerson], ['p-ada by hashed_email']],
-    ['a hash of another address is none', [{ hashedEmail }], [stranger], [no]],
+    [
+      'the hash of an e-mail of the person is evidence',
+      [{ hashedEmail }],
+      [adaPerson],
+      ['p-ada by hashed_email'],
+    ],
+    ['the hash of another e-mail is not evidence', [{ hashedEmail }], [stranger], [no]],
   ]),
-  ['a namesake at another employer', [zoe], [{ ...zoePerson, organization: { name: 'Globex' } }], [no]],
   [
-    'a namesake with another address at the domain',
+    'a namesake at another employer is refused',
+    [zoe],
+    [{ ...zoePerson, organization: { name: 'Globex' } }],
+    [no],
+  ],
+  [
+    'a namesake with another e-mail at the same domain is refused',
     [{ name: 'John Smith', email: 'john.smith@acme.example' }],
     [smithOfAcme],
     [no],
   ],
-  ['an address that names somebody else', [{ email: 'jsmith@acme.example' }], [smithOfAcme], [no]],
   [
-    'another row has the same name and employer and another address',
+    "a person with another e-mail is refused although the row's e-mail resembles the name",
+    [{ email: 'jsmith@acme.example' }],
+    [smithOfAcme],
+    [no],
+  ],
+  [
+    'a namesake is refused if two rows have the same name and employer',
     [
       { firstName: 'Ada', lastName: 'Novak', organizationName: 'Orbit' },
       { firstName: 'Ada', lastName: 'Novak', organizationName: 'Orbit', email: 'ada@fjord.example' },
@@ -149,45 +189,55 @@ it.each<[string, Identity[], (Person | null)[], string[]]>([
     [no, no],
   ],
   [
-    'a row may as well be the colleague with an identifier',
+    'of two rows with the same name and employer, only the row with an e-mail gets a person',
     [{ ...zoe, email: 'zoe@acme.example' }, zoe],
     [{ ...zoePerson, id: 'z1', email: 'zoe@acme.example' }, zoePerson],
     ['z1 by email', no],
   ],
   [
-    'a first name alone at the same employer is too little',
+    'only the first name and the same employer are not enough',
     [{ firstName: 'Zoë', email: 'zoe@gmail.com', organizationName: 'Acme Robotics' }],
     [{ id: 'z', first_name: 'Zoë', ...acme }],
     [no],
   ],
-  ['two namesakes who fit one row', [zoe], [zoePerson, { ...zoePerson, id: 'z2' }], [no]],
+  ['two namesakes who both fit one row are refused', [zoe], [zoePerson, { ...zoePerson, id: 'z2' }], [no]],
   [
-    'one person who fits two rows',
+    'one person who fits two rows by name and employer is refused for both',
     [zoe, { ...zoe, lastName: 'Lang' }],
     [{ ...zoePerson, name: 'Zoë Lang' }, null],
     [no, no],
   ],
-  ['an address that spells the name is no evidence', [{ email: 'jferro@orbit.example' }], [jo], [no]],
-  ['a partly unread person has an identifier', [ben], [{ ...partly, email: ben.email! }], ['p-ben by email']],
   [
-    'a free-mail address among the personal addresses',
+    'an e-mail of a row that spells the name of a person is not evidence',
+    [{ email: 'jferro@orbit.example' }],
+    [jo],
+    [no],
+  ],
+  [
+    'a person with unreadable fields is accepted by e-mail',
+    [ben],
+    [{ ...partly, email: ben.email! }],
+    ['p-ben by email'],
+  ],
+  [
+    'an e-mail among the personal e-mails of a person is evidence, in any letter case',
     [freelancer],
     [{ ...adaOfOrbit, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }],
     ['a by email'],
   ],
   [
-    'a name with the hash of an unknown address is too little',
+    'the same name is not enough if the row has the hash of an unknown e-mail',
     [{ firstName: 'Ada', lastName: 'Novak', hashedEmail: hashOfOldAddress! }],
     [{ ...adaOfOrbit, email: 'ada@orbit.example' }],
     [no],
   ],
   [
-    'a name and employer with the hash of an unknown address',
+    'the same name and employer are enough if the row has the hash of an unknown e-mail',
     [{ firstName: 'Ada', lastName: 'Novak', hashedEmail: hashOfOldAddress!, organizationName: 'Orbit' }],
     [{ ...adaOfOrbit, email: 'ada@orbit.example' }],
     ['a by name_and_organization'],
   ],
-])('an answer is given to the rows by evidence: %s', (_, rows, people, outcomes) => {
+])('people of an answer are assigned to rows by evidence: %s', (_, rows, people, outcomes) => {
   expect(align(rows, people)).toEqual(outcomes);
 });
 
@@ -196,7 +246,7 @@ it.each(cases.nameAndEmployer as [string, Person][])(
   (_, person) => expect(align([zoe], [person])).toEqual(['z by name_and_organization']),
 );
 
-it('a person who is in an answer twice without an id goes to the row once', () => {
+it('a person listed twice without an id is accepted if both entries are equal or share a profile URL', () => {
   const person = { ...adaPerson, id: null };
   expect(align([ada], [person, { ...person }])).toEqual(['null by email']);
   expect(align([ada], [person, { ...person, last_name: 'Novák', title: 'CEO' }])).toEqual([no]);
@@ -206,22 +256,28 @@ it('a person who is in an answer twice without an id goes to the row once', () =
 
 it.each<[string, Identity[], (Person | null)[], string[], string]>([
   [
-    'a stranger in the position of a person',
+    'a stranger in the position of a requested person',
     [ada, ben],
     [stranger, benPerson],
     [no, 'p-ben by name_and_organization'],
     'another name',
   ],
   [
-    'a partly unread person at the employer, because the part could contradict',
+    'a person with unreadable fields who fits by name and employer',
     [ben],
     [partly],
     [no],
     'only an identifier could show that it is this person',
   ],
-  ['a name alone', [freelancer, ben], [adaOfOrbit, null], [no, miss], 'only the name agrees'],
   [
-    'a name alone in another position',
+    'a person with only the same name',
+    [freelancer, ben],
+    [adaOfOrbit, null],
+    [no, miss],
+    'only the name agrees',
+  ],
+  [
+    'a person with only the same name, in the position of another row',
     [ben, freelancer],
     [adaOfOrbit, null],
     [miss, no],

@@ -21,13 +21,13 @@ it('decidePerson() does not read rows of other contacts if an identifier decides
   });
 });
 
-it('decidePerson() accepts a person without an id by an identifier, even for cells that were never asked for', () => {
+it('decidePerson() accepts a person without an id by e-mail, even if the row was never looked up', () => {
   const withoutId = readyPerson({ first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
   const of = { candidates: [{ person: withoutId }], others: () => [], wasAsked: false };
   expect(decidePerson(row, of)).toEqual({ kind: 'person', index: 0, evidence: 'email' });
 });
 
-describe('decidePerson() with decisions about the contact', () => {
+describe('decidePerson() with decisions of the operator', () => {
   const other = readyPerson({
     id: 'p-2',
     first_name: 'Ada',
@@ -48,7 +48,7 @@ describe('decidePerson() with decisions about the contact', () => {
       verdicts: new Map(Object.entries(verdicts)),
     });
 
-  it('decidePerson() prefers a confirmed person to the one that fits, even if the cells contradict', () => {
+  it('decidePerson() prefers the person that the operator confirmed, even if the cells fit another person', () => {
     expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
       kind: 'person',
       index: 1,
@@ -56,18 +56,18 @@ describe('decidePerson() with decisions about the contact', () => {
     });
   });
 
-  it('decidePerson() uses evidence if the confirmed person is unknown', () => {
+  it('decidePerson() uses evidence if the person that the operator confirmed is not a candidate', () => {
     expect(decide([person], { 'person:p-9': 'confirmed' })).toMatchObject({ index: 0, evidence: 'email' });
   });
 
-  it('decidePerson() does not assign a rejected person', () => {
+  it('decidePerson() does not assign a person that the operator rejected', () => {
     expect(decide([person], { 'person:p-1': 'rejected' })).toEqual({
       kind: 'none',
       reason: 'a decision says that the contact is not this person',
     });
   });
 
-  it('decidePerson() assigns another person who fits in place of a rejected one', () => {
+  it('decidePerson() assigns the second person who fits if the operator rejected the first', () => {
     const byProfile = readyIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
     const candidates = [{ person }, { person: other }];
     const of = { candidates, others: () => [], wasAsked: false };

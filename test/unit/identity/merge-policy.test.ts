@@ -3,7 +3,7 @@ import { personFieldGroups } from '../../../src/domain/warehouse/person-columns.
 import { contactFields } from '../../../src/domain/warehouse/contact-fields.ts';
 
 it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
-  'a contact gets neither e-mail nor status from %j',
+  'a contact gets no e-mail and no e-mail status from the e-mail %j',
   (email) =>
     expect(contactFields({ email, email_status: 'unavailable' })).toMatchObject({
       email: null,
@@ -18,7 +18,7 @@ it.each([
   expect(contactFields({ proflink_url: stated }).linkedin_url).toBe(linkedin),
 );
 
-it('characters that a text column refuses are removed, and an empty text changes nothing', () =>
+it('contactFields() removes NUL characters from text, and returns null for blank text and empty lists', () =>
   expect(contactFields({ title: 'VP\u0000 Sales', headline: ' ', departments: [] })).toMatchObject({
     title: 'VP Sales',
     headline: null,
@@ -32,7 +32,7 @@ it.each([1.5, -1, 2 ** 31, Number.NaN])('%d is not a valid number of employees',
 );
 
 it.each([undefined, null, '', 'not a domain', 'facebook.com/orbit'])(
-  'the domain of an organization comes from its site if its primary domain is %j',
+  'the domain of an organization comes from its website URL if its primary domain is %j',
   (domain) =>
     expect(
       contactFields({
@@ -41,7 +41,7 @@ it.each([undefined, null, '', 'not a domain', 'facebook.com/orbit'])(
     ).toMatchObject({ organization_domain: 'orbit.co.uk' }),
 );
 
-it('every column of a contact belongs to one group', () =>
+it('every column of a contact belongs to a field group', () =>
   expect(Object.values(personFieldGroups).flatMap((columns) => Object.keys(columns))).toEqual(
     expect.arrayContaining(Object.keys(contactFields({}))),
   ));

@@ -11,7 +11,7 @@ it.each([
   [{ organizationName: 'Acme', email: 'ada@acme.example', otherEmails: ['ada@orbit-systems.example'] }],
   [{ organizationName: 'Orbit Systems', email: 'ada@acme.example' }],
   [{ organizationName: 'orbitsystems' }],
-])('namesNewEmployer() is true for cells %j', (cells) => {
+])('namesNewEmployer() is true for cells with the name or domain of the new employer: %j', (cells) => {
   expect(namesNewEmployer(cells, move)).toBe(true);
 });
 
@@ -19,11 +19,11 @@ it.each([
   [{}],
   [{ organizationName: 'Acme', domain: 'acme.example', email: 'ada@acme.example' }],
   [{ organizationName: 'Third', email: 'ada@gmail.com' }],
-])('namesNewEmployer() is false for cells %j', (cells) => {
+])('namesNewEmployer() is false for cells without the new employer: %j', (cells) => {
   expect(namesNewEmployer(cells, move)).toBe(false);
 });
 
-it('namesNewEmployer() ignores a name that the former employer also has', () => {
+it('namesNewEmployer() ignores a company name that the former employer also has', () => {
   const alike = {
     from: { name: 'Acme GmbH', domain: 'acme.de' },
     to: { name: 'Acme Inc', domain: 'acme.com' },

@@ -12,19 +12,22 @@ const record: Identity = {
 
 it.each<[string, Identity]>([
   ['employer', { ...record, organizationName: 'Vega', domain: 'vega.example' }],
-  ['case of the name', { ...record, firstName: 'ADA' }],
-  ['column of the name', { email: record.email!, otherEmails: record.otherEmails!, name: 'Ada Novak' }],
-  ['order of addresses', { ...record, email: 'info@orbit.example', otherEmails: ['ada@orbit.example'] }],
-])('a decision holds for a record with another %s', (_, changed) => {
+  ['letter case in the name', { ...record, firstName: 'ADA' }],
+  [
+    'split of the name over columns',
+    { email: record.email!, otherEmails: record.otherEmails!, name: 'Ada Novak' },
+  ],
+  ['order of e-mails', { ...record, email: 'info@orbit.example', otherEmails: ['ada@orbit.example'] }],
+])('recordHash() is unchanged, so a decision remains, when a record gets another %s', (_, changed) => {
   expect(recordHash(changed)).toBe(recordHash(record));
 });
 
 it.each<[string, Identity]>([
   ['first name', { ...record, firstName: 'Eva' }],
-  ['address', { ...record, email: 'eva@orbit.example' }],
+  ['e-mail', { ...record, email: 'eva@orbit.example' }],
   ['shared mailbox', { ...record, otherEmails: ['sales@orbit.example'] }],
   ['profile', { ...record, profileUrl: 'linkedin.com/in/ada' }],
   ['id at the service', { ...record, personId: 'p-1' }],
-])('a decision ends when the record gets another %s', (_, changed) => {
+])('recordHash() changes, so a decision ends, when a record gets another %s', (_, changed) => {
   expect(recordHash(changed)).not.toBe(recordHash(record));
 });

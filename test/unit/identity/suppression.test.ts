@@ -13,7 +13,7 @@ it.each([
   ['ada@bücher.example', { kind: 'email', key: 'email:ada@xn--bcher-kva.example' }],
   ['@bücher.example', { kind: 'domain', key: 'domain:xn--bcher-kva.example' }],
   ['@eu.orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
-])('suppression understands the identifier: %s', (text, subject) => {
+])('parseSuppressionSubject() reads the identifier %s', (text, subject) => {
   expect(parseSuppressionSubject(text)).toEqual(subject);
 });
 

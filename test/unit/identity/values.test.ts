@@ -18,7 +18,7 @@ import {
 import { findWrittenProfileUrl, parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import cases from '../../data/identity/values.json' with { type: 'json' };
 
-/** Functions of one cell, by the name of their examples. Null stands for undefined. */
+/** The tested functions, each with its examples in values.json under the same name. Null there means undefined. */
 const functions: Readonly<Record<keyof typeof cases, (cell: string) => unknown>> = {
   parseEmail,
   parseEmails,

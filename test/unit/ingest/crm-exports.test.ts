@@ -14,7 +14,7 @@ interface ReadExport {
   readonly rows: readonly StagedRow[];
 }
 
-/** Reads an export as staging does. */
+/** Reads an export in the way staging reads it. */
 async function read(content: string, name?: string): Promise<ReadExport> {
   const opened = await openExport(file(content, name), {});
   const readRow = createRowReader(opened.columns);
@@ -26,7 +26,7 @@ async function read(content: string, name?: string): Promise<ReadExport> {
 }
 
 it.each(cases.exports)(
-  'the $export is recognised as $source, and each row is counted once',
+  'an export of $export is recognised as the source $source, and its rows are counted by outcome',
   async (example) => {
     const { source, rows } = await read(`${example.lines.join('\n')}\n`);
     expect(source).toBe(example.source);
@@ -67,7 +67,7 @@ it.each([
   ['Salesforce report, English, with its footer', [true, false]],
   ['Salesforce report, French', [true]],
   ['Dynamics 365, German', [true, false]],
-])('opt-outs of calls are read, but do not suppress a contact: %s', async (name, optedOut) => {
+])('opt-outs of phone calls are read from an export: %s', async (name, optedOut) => {
   const { lines } = cases.exports.find((each) => each.export === name)!;
   const { rows } = await read(`${lines.join('\n')}\n`);
   expect(rows.map((row) => row.optedOutOfCalls)).toEqual(optedOut);
@@ -91,7 +91,7 @@ it('a full name with the last name first gives the same key as first and last na
 });
 
 it.each(['-', 'N/A', 'null', '#N/A', '(blank)'])(
-  'a cell %s is no id of a contact or person',
+  'a cell with the placeholder %s is not read as the id of a contact or a person',
   async (cell) => {
     const { rows } = await read(`Contact ID,Apollo Id,Email\n${cell},${cell},a@orbit.example\n`);
     expect(rows[0]!.contactId).toMatch(/^key:/);
@@ -120,7 +120,7 @@ it('an id of a person may be any text without spaces', async () => {
 });
 
 it.each(cases.otherObjects)(
-  'an export of something other than contacts is refused by its name: %s by %s',
+  'an export of %s in place of contacts is refused, and the error names them: %s',
   async (object, header) => {
     await expect(read(`${header}\n`)).rejects.toMatchObject({
       type: 'export.other-object',

@@ -5,7 +5,7 @@ import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
-/** A file, and how it is read or why it is refused. `|` stands between cells; warnings and problems are patterns. */
+/** A file with the expected content or error. `|` separates cells; warnings and problems are patterns. */
 interface Example {
   readonly title: string;
   readonly text: string;
@@ -51,7 +51,7 @@ async function read({ text, name, mapping }: Example): Promise<ReadFile> {
 
 const matching = (text: string): unknown => expect.stringMatching(new RegExp(text));
 
-// With the title first, because vitest cuts a `$title` after 40 characters.
+// Each example has the title first, because vitest cuts a `$title` after 40 characters.
 it.each(examples.map((example) => [example.title, example] as const))('%s', async (_, example) => {
   const { read: expected, problem = {} } = example;
   if (expected) {

@@ -18,7 +18,7 @@ function map({ header, rows = [], mapping, source }: Given): ColumnMap {
   return mapColumns('c.csv', { header, recognised: true, rows }, given);
 }
 
-/** What is taken from a header: field → columns in order of preference. */
+/** Returns the columns that are read for each field, in order of preference. */
 function taken(example: Given): Record<string, string[]> {
   const { fields, optOuts } = map(example);
   const all = Object.entries({ ...fields, opted_out: optOuts.map(({ column }) => column) });
@@ -29,7 +29,7 @@ function taken(example: Given): Record<string, string[]> {
   );
 }
 
-/** An example of the file, in which `|` stands between cells. */
+/** An example of columns.jsonl. `|` separates cells. */
 interface Example {
   readonly title: string;
   readonly header: string;
@@ -53,7 +53,7 @@ const examples = readFileSync(new URL('../../data/ingest/columns.jsonl', import.
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as Example);
-/** With the title first, because vitest cuts a `$title` after 40 characters. */
+/** Each example has the title first, because vitest cuts a `$title` after 40 characters. */
 const examplesWith = (member: keyof Example) =>
   examples.flatMap((each) => (each[member] === undefined ? [] : [[each.title, each] as const]));
 
@@ -80,7 +80,7 @@ it.each(cases.unknownSignatures)('no CRM is recognised by %s: %s', (_, header) =
 });
 
 it.each(cases.recordIds)(
-  'the record ids and columns of an export show its CRM (%s): %s with %s',
+  'the CRM %s is recognised by columns and record id together: %s with %s',
   (source, header, id) => {
     const names = header.split(',');
     const row = names.map((_, column) => (column === 0 ? id : ''));
@@ -88,7 +88,7 @@ it.each(cases.recordIds)(
   },
 );
 
-it('columns are found despite invisible and confusing characters in the header', () => {
+it('columns are read from a header with SQL, empty, repeated, very long and __proto__ names', () => {
   const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
   const columns = map({ header, mapping: { columns: { name: 1, email: [6, 7] } } });
   expect(JSON.stringify(recordedMapping(header, columns))).toBe(
@@ -102,27 +102,30 @@ it('the column with values is used if two columns have the same name', () => {
   expect(map({ header: ['Email', 'Email'], rows }).fields.email).toEqual([1]);
 });
 
-it.each(cases.names)('names, e-mail and company are read by the headers %s, %s, %s, %s', (...header) => {
+it.each(cases.names)('names, e-mail and company are read from the headers %s, %s, %s, %s', (...header) => {
   const [first_name, last_name, email, organization_name] = header.map((name) => [name]);
   expect(taken({ header })).toEqual({ first_name, last_name, email, organization_name });
 });
 
 it.each(cases.wholeNames)(
-  'a column %s has full names if there is no column of last names',
+  'a column %s is read as full names if there is no column of last names',
   (name, company) => {
     expect(taken({ header: [name, company] })).toEqual({ name: [name], organization_name: [company] });
   },
 );
 
-it.each(cases.furtherAddresses)('headers of secondary e-mails are read: %s, %s', (first, second) => {
-  const company = 'Nombre de Cuenta';
-  expect(taken({ header: [first, second, company] })).toEqual({
-    email: [first, second],
-    organization_name: [company],
-  });
-});
+it.each(cases.furtherAddresses)(
+  'a primary and a secondary e-mail are read from the headers %s, %s',
+  (first, second) => {
+    const company = 'Nombre de Cuenta';
+    expect(taken({ header: [first, second, company] })).toEqual({
+      email: [first, second],
+      organization_name: [company],
+    });
+  },
+);
 
-it.each(cases.contactIds)('a column %s has the record ids', (id, first, last) => {
+it.each(cases.contactIds)('a column %s is read as the record id', (id, first, last) => {
   const header = [id, first, last, 'E-mail'];
   expect(taken({ header })).toMatchObject({ contact_id: [id], first_name: [first], last_name: [last] });
 });

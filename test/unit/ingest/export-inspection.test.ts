@@ -12,7 +12,7 @@ const file = exportFiles();
 const header = 'First Name,Last Name,Email,Company';
 const row = 'Ada,Novák,ada@orbit.example,Orbit';
 
-/** The problem that a file is refused with. */
+/** Returns the problem with which openExport() refuses a file. */
 async function refusal(content: string | Uint8Array, options: ReadingOptions = {}): Promise<Problem> {
   return refusalOf(file(content), options);
 }
@@ -31,13 +31,13 @@ it.each([
   ['utf-16le', utf16(`\ufeff${header}\n${row}\n`)],
   ['utf-16be', utf16(`\ufeff${header}\n${row}\n`).swap16()],
   ['utf-8', gzipSync(`${header}\n${row}\n`)],
-])('the encoding %s is found (case %#)', async (encoding, bytes) => {
+])('the encoding %s of a file is recognised (case %#)', async (encoding, bytes) => {
   const opened = await openExport(file(bytes), {});
   expect(opened).toMatchObject({ file: { encoding }, warnings: [] });
   expect(opened.layout.header).toEqual(['First Name', 'Last Name', 'Email', 'Company']);
 });
 
-it('a file that is not UTF-8 is refused; only the error shows its first such cells, as Windows-1252', async () => {
+it('a file that is not UTF-8 is refused; the error shows its first unreadable cells, logs do not', async () => {
   const plain = 'Ada,Novák,ada@orbit.example,"Orbit\nLtd"\n\n'.repeat(20_000);
   const foreign = `Ada,Müller,a@orbit.example,Größe\nÓscar,Núñez,o@orbit.example,Orbit`;
   const start = Buffer.from(`Contacts\n${header}\n${plain}`);
@@ -87,7 +87,7 @@ it.each([
     'shift_jis',
     Buffer.from(`${header}\nAda,\xff\n`, 'latin1'),
   ],
-  ['half a character at its end', undefined, utf16(`\ufeff${header}\n${row}\n`).subarray(0, -1)],
+  ['half a character at the end', undefined, utf16(`\ufeff${header}\n${row}\n`).subarray(0, -1)],
 ])('a file with %s is refused', async (_, encoding, bytes) => {
   expect(await refusal(bytes, { mapping: { encoding } })).toMatchObject({
     type: 'export.encoding',
@@ -104,7 +104,7 @@ it('a quote that never closes is refused with its line number, even far below th
   });
 });
 
-it('a header that does not end is refused', async () => {
+it('a header of 70,000 columns is refused because it is too long', async () => {
   const names = Array.from({ length: 70_000 }, (_, column) => `field ${column}`).join(',');
   expect(await refusal(`Email,${names}\na@x.example${',1'.repeat(70_000)}\n`)).toMatchObject({
     type: 'export.no-header',

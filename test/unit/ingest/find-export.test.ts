@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 const night = new Date('2026-11-20T23:30:00Z');
 
 beforeAll(() => {
-  // From the oldest to the newest; the names say otherwise.
+  // The files are listed from oldest to newest, although the dates in their names say otherwise.
   const names = [
     'crm-2026-11-20.csv',
     'crm-2026-11-19.csv',
@@ -34,11 +34,11 @@ async function find(choice: ExportChoice): Promise<string[]> {
   return found.map(({ address }) => address.text.slice(folder.length + 1));
 }
 
-it('the export of a schedule is the newest file by its time', async () => {
+it('a schedule for the newest file takes the file with the latest modification time', async () => {
   expect(await find({ kind: 'newest', from: 'crm-2*.csv' })).toEqual(['crm-2026-11-19.csv']);
 });
 
-it('the exports of a schedule are all complete matching files, oldest first', async () =>
+it('a schedule for every new file takes all complete matching files, oldest first', async () =>
   expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
     'crm-2026-11-20.csv',
     'crm-2026-11-19.csv',
@@ -54,15 +54,15 @@ it('a file with a name that is not UTF-8 is found for a schedule, and refused by
   });
 });
 
-it('only * and ? have a meaning in the pattern of a schedule', async () => {
+it('only * and ? are wildcards in the file pattern of a schedule', async () => {
   expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
   expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
 });
 
-it('the export of a schedule is one named file, with the date in the time zone of the schedule', async () =>
+it('a schedule for one file replaces {date} by the date in the time zone of the schedule', async () =>
   expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
 
-it('a schedule refuses a missing folder, and a pattern for folders', async () => {
+it('a schedule refuses a missing folder, and a wildcard in a folder name', async () => {
   await expect(find({ kind: 'newest', from: 'nowhere/*.csv' })).rejects.toMatchObject({
     type: 'export.folder-unreadable',
   });

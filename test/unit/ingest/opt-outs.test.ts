@@ -10,16 +10,16 @@ const labels = Object.entries(examples.headers).flatMap(([language, meanings]) =
   ),
 );
 
-it.each(labels)('%s: the column %j states a %s of %s', (_, name, polarity, scope) => {
+it.each(labels)('opt-out headers (%s): the column %j is read as a %s of %s', (_, name, polarity, scope) => {
   expect(optOutOf(name)).toEqual({ polarity, scope });
   expect(optOutOf(name.normalize('NFD'))).toEqual({ polarity, scope });
 });
 
-it.each(examples.noOptOuts)('the column %j states no opt-out', (name) => {
+it.each(examples.noOptOuts)('the column %j is read neither as an opt-out nor as a consent', (name) => {
   expect(optOutOf(name)).toBeUndefined();
 });
 
-it('a header of 300,000 characters is read within the time limit of a test', () => {
+it('optOutOf() reads a header of 300,000 characters within the time limit of a test', () => {
   expect(optOutOf('cancel '.repeat(50_000))).toBeUndefined();
 });
 
@@ -33,7 +33,7 @@ describe('answers about opting out', () => {
       [[...nothingInRefusals, '', ' '], 'refusal', not],
       [refusalInConsents, 'consent', out],
       [[...consentInConsents, ''], 'consent', not],
-      // A cell of a million characters is read in one pass.
+      // The last cell has a million characters and must be read within the time limit of a test.
       [[...notUnderstood, 'não '.repeat(250_000)], 'refusal', unread],
       [notUnderstood, 'consent', unread],
       [['Web form, Graz'], 'basis', not],
@@ -43,12 +43,12 @@ describe('answers about opting out', () => {
     cells.map((cell) => ({ shown: cell.slice(0, 40), cell, polarity, answer })),
   );
 
-  it.each(answers)('$shown in a column of $polarity means $answer', ({ cell, polarity, answer }) => {
+  it.each(answers)('the cell $shown in a column of $polarity means $answer', ({ cell, polarity, answer }) => {
     expect(optOutAnswer(cell, polarity)).toBe(answer);
   });
 
   it.each(['Ne plus  contacter ', 'ABMELDUNG\u00a0', 'De\u0301sabonne\u0301'])(
-    'only the values in a mapping file mean opted out, in any spelling: %j',
+    'if a mapping file lists opt-out values, only these values mean opted out, in any spelling: %j',
     (value) => {
       const mapping = checkedMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
       const layout = { header: ['Email', 'State'], recognised: true, rows: [] };
@@ -60,7 +60,7 @@ describe('answers about opting out', () => {
   );
 });
 
-describe('a column that may be about consent, whose name does not say what its values mean', () => {
+describe('a consent column with unclear values', () => {
   const map = (name: string, cells: string[], mapping?: Record<string, unknown>): ColumnMap =>
     mapColumns(
       'contacts.csv',
@@ -73,7 +73,7 @@ describe('a column that may be about consent, whose name does not say what its v
     );
 
   it.each(Object.entries(examples.unclear))(
-    'the file is refused with the two ways to decide about the column %s',
+    'a file with the unclear consent column %s is refused, and the error shows two mappings to choose from',
     (name, cells) => {
       expect(() => map(name, cells)).toThrow(
         expect.objectContaining({
@@ -86,17 +86,20 @@ describe('a column that may be about consent, whose name does not say what its v
     },
   );
 
-  it.each(Object.entries(examples.clear))('the column %s is read without a question', (name, cells) => {
-    expect(map(name, cells).warnings).toEqual([]);
-  });
+  it.each(Object.entries(examples.clear))(
+    'the values of the column %s are clear, so the file is read without a warning',
+    (name, cells) => {
+      expect(map(name, cells).warnings).toEqual([]);
+    },
+  );
 
-  it('a mapping file that names or ignores the column decides', () => {
+  it('a mapping file can list the values of an unclear consent column, or ignore the column', () => {
     expect(map('RODO', ['TAK'], { ignore: ['RODO'] }).optOuts).toHaveLength(1);
     const given = { columns: { opted_out: { column: 'RODO', values: ['NIE'] } } };
     expect(map('RODO', ['TAK'], given).optOuts).toHaveLength(2);
   });
 
-  it('every value counts as opted out if the column is empty in the first rows', () => {
+  it('an unclear consent column with empty first rows: every later value is not understood', () => {
     const [column] = map('RODO', ['', '']).optOuts;
     const answers = ['yes', 'no', ''].map((cell) => column!.read(['', cell]));
     expect(answers).toEqual(['not understood', 'not understood', 'not opted out']);
@@ -114,7 +117,7 @@ describe('the counts of opt-outs', () => {
     return counts.warnings();
   };
 
-  it('a warning about a column that excludes most of the file has its rows and a corrected mapping', () => {
+  it('a warning about an opt-out column that excludes most rows has the counts and a mapping', () => {
     expect(countsOf(['Email', 'Email Opt In Double', 'Do Not Call'])).toEqual([
       'column "Email Opt In Double" excludes 3 of 4 rows as opted out; 1 answer is not understood; ' +
         'to list the answers that mean "opted out": --mapping FILE with ' +
@@ -122,7 +125,7 @@ describe('the counts of opt-outs', () => {
     ]);
   });
 
-  it('a warning names values of a mapping file that no row has', () => {
+  it('a warning names opt-out values of a mapping file that no row has', () => {
     const mapping = { columns: { opted_out: { column: 'State', values: ['true', 'gone'] } } };
     expect(countsOf(['Email', 'State', 'x'], mapping)).toEqual([
       'column "State" excludes 1 of 4 rows as opted out',

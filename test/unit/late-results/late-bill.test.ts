@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { lateBill, type PricedResults } from '../../../src/domain/late-results/expected-results.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 
-/** @param brings people with values @param without people for whom nothing was found */
+/** @param brings one letter per person with values @param without one letter per person without values */
 function results(brings: string, credits?: number, without = ''): PricedResults {
   return {
     covers: `${brings}${without}`.split(''),
@@ -15,29 +15,39 @@ it.each([
   ['adds the prices of different results', [results('a', 8), results('b', 16)], 24, true],
   ['counts the same results once, with the higher price', [results('a', 8), results('a', 9)], 9, true],
   [
-    'counts a whole instead of cheaper parts',
+    'uses the price of a combined delivery in place of its cheaper parts',
     [results('a', 8), results('b', 8), results('ab', 16)],
     16,
     true,
   ],
-  ['counts a whole of wholes once', [results('a', 8), results('ab', 16), results('abc', 24)], 24, true],
-  ['doubts a whole that costs less than its parts', [results('a', 8), results('ab', 5)], 8, false],
-  ['doubts deliveries that overlap in another way', [results('ab', 8), results('bc', 9)], 9, false],
-  ['adds the price of a search that found nothing', [results('a', 8), results('', 1, 'b')], 9, true],
-  ['doubts a search that another price can include', [results('', 1, 'b'), results('a', 9, 'b')], 9, false],
   [
-    'needs no price of people for whom nothing was found',
-    [results('a', 8), results('', undefined, 'b')],
-    8,
+    'uses the price of the largest of three nested deliveries',
+    [results('a', 8), results('ab', 16), results('abc', 24)],
+    24,
     true,
   ],
-  ['doubts results without a price', [results('a', 8), results('b')], 8, false],
+  [
+    'is uncertain if a combined delivery costs less than one of its parts',
+    [results('a', 8), results('ab', 5)],
+    8,
+    false,
+  ],
+  ['is uncertain if two deliveries overlap only partly', [results('ab', 8), results('bc', 9)], 9, false],
+  ['adds the price of a search that found nothing', [results('a', 8), results('', 1, 'b')], 9, true],
+  [
+    'is uncertain if another price may include a search without results',
+    [results('', 1, 'b'), results('a', 9, 'b')],
+    9,
+    false,
+  ],
+  ['needs no price for people without results', [results('a', 8), results('', undefined, 'b')], 8, true],
+  ['is uncertain if results have no price', [results('a', 8), results('b')], 8, false],
 ])('lateBill() %s', (_, deliveries, credits, certain) => {
   expect(lateBill(deliveries)).toMatchObject({ credits: wholeCredits(credits), certain });
   expect(lateBill(deliveries.toReversed())).toEqual(lateBill(deliveries));
 });
 
-it('lateBill() terminates for many deliveries that contain each other', () => {
+it('lateBill() terminates for 120 nested deliveries', () => {
   const people = Array.from({ length: 120 }, (_, index) => String.fromCodePoint(97 + index));
   const nested = people.map((_, index) => results(people.slice(0, index).join(''), index));
   expect(lateBill(nested)).toMatchObject({ certain: true });

@@ -22,7 +22,7 @@ it('phones and waterfall fields are late results; personal e-mails come with the
   ]);
 });
 
-it('the lookup history records late results apart from the profile', () => {
+it('the lookup history has separate field groups for profile, personal e-mail, phone and waterfall', () => {
   expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
     'profile',
     'personal_email',
@@ -32,12 +32,12 @@ it('the lookup history records late results apart from the profile', () => {
 });
 
 it.each([
-  ['phones of people who were found', found, ['phone']],
-  ['phones where the answer says that they are pending', { ...found, phoneStatus: 'pending' }, ['phone']],
-  ['nothing where nobody was found', { ...found, found: 0 }, []],
-  ['nothing where an earlier request serves', { ...found, phoneStatus: 'skipped' }, []],
-  ['nothing where it failed', { ...found, phoneStatus: 'failed' }, []],
-])('a late result is %s', (_, answer, kinds) => {
+  ['phones if the answer found people', found, ['phone']],
+  ['phones if the answer has the phone status pending', { ...found, phoneStatus: 'pending' }, ['phone']],
+  ['nothing if the answer found nobody', { ...found, found: 0 }, []],
+  ['nothing if the service skipped the phone request', { ...found, phoneStatus: 'skipped' }, []],
+  ['nothing if the phone request failed', { ...found, phoneStatus: 'failed' }, []],
+])('after a phone reveal, awaitedKinds() returns %s', (_, answer, kinds) => {
   expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
 });
 
@@ -47,13 +47,13 @@ it.each([
   [undefined, true],
   ['failed', false],
   ['rejected_by_plan', false],
-])('late results of a waterfall that is %s: %s', (waterfallStatus, comes) => {
+])('a waterfall with the status %s has late results to wait for: %s', (waterfallStatus, comes) => {
   const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
   expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
   expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
 });
 
-it('kindsOfFields() returns the kinds of results in a waterfall, or all kinds', () => {
+it('kindsOfFields() returns the kinds of known target fields, and all kinds for unknown or no fields', () => {
   const kindsOf = (...targetFields: string[]) => kindsOfFields({ kind: 'waterfall', targetFields });
   expect(kindsOf('emails')).toEqual(['waterfall_email']);
   expect(kindsOf('phone_numbers')).toEqual(['waterfall_phone']);
@@ -73,36 +73,40 @@ describe('assignDelivered()', () => {
   });
 
   it.each([
-    ['the person with the id', [person('p2')], ['p2']],
-    ['one person to two entries with the id', [person('p1'), person('p1')], ['p1', 'p1']],
-    ['the one person with the e-mail, under another id', [person('w9', 'bob@orbit.example')], ['p2']],
-    ['nobody by an e-mail of two people', [person('w9', 'both@orbit.example')], [undefined]],
+    ['the person with its id', [person('p2')], ['p2']],
+    ['the person with its id, also if two entries have this id', [person('p1'), person('p1')], ['p1', 'p1']],
+    ['the only person with its e-mail if its id is unknown', [person('w9', 'bob@orbit.example')], ['p2']],
+    ['nobody if two people have its e-mail', [person('w9', 'both@orbit.example')], [undefined]],
     [
-      'nobody by an e-mail and the id of somebody else',
+      'nobody if its id belongs to somebody else in the warehouse',
       [person('x', 'bob@orbit.example', true)],
       [undefined],
     ],
     [
-      'nobody by the e-mail of a person with an entry',
+      'nobody if the person with its e-mail has another entry',
       [person('p2'), person('w', 'bob@orbit.example')],
       ['p2', undefined],
     ],
     [
-      'nobody by an e-mail of two entries',
+      'nobody if two entries with unknown ids have the same e-mail',
       [person('w1', 'bob@orbit.example'), person('w2', 'bob@orbit.example')],
       [undefined, undefined],
     ],
     [
-      'nobody by the id of one person and the e-mail of another',
+      'nobody if its id and its e-mail belong to two people',
       [person('p1', 'bob@orbit.example')],
       [undefined],
     ],
-    ['the person with the id and a shared e-mail', [person('p1', 'both@orbit.example')], ['p1']],
-  ])('assignDelivered() gives %s in a waterfall', (_, people, keys) => {
+    [
+      'the person with its id, although two people have its e-mail',
+      [person('p1', 'both@orbit.example')],
+      ['p1'],
+    ],
+  ])('assignDelivered() assigns a waterfall entry to %s', (_, people, keys) => {
     expect(assignDelivered(expected, people, 'waterfall')).toEqual(keys);
   });
 
-  it('assignDelivered() does not assign a phone reveal under another id', () => {
+  it('assignDelivered() does not assign a phone entry with an unknown id by e-mail', () => {
     expect(assignDelivered(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([undefined]);
   });
 });
@@ -119,21 +123,21 @@ const of = (targetFields: readonly string[], person: Partial<typeof both>) =>
 
 it.each([
   [
-    'leaves out results beside the target fields',
+    'leaves out results of fields that are not target fields',
     ['phone_numbers'],
     {},
     ['waterfall_phone/a'],
     ['waterfall_phone/a'],
   ],
-  ['covers target fields without values', ['phone_numbers'], { phones: [] }, ['waterfall_phone/a'], []],
+  ['covers a target field without values', ['phone_numbers'], { phones: [] }, ['waterfall_phone/a'], []],
   [
-    'takes other results if there are none for the target fields',
+    'takes results of other fields if the target fields have none',
     ['phone_numbers'],
     { phones: [], fields: ['emails'] },
     ['waterfall_email/a'],
     ['waterfall_email/a'],
   ],
-  ['covers nothing that is pending', [], { phones: [], emails: [], isPending: true }, [], []],
+  ['covers nothing for a pending person', [], { phones: [], emails: [], isPending: true }, [], []],
 ])('deliveredResults() %s', (_, targetFields, person, covers, brings) => {
   expect(of(targetFields, person)).toEqual({ covers, brings });
 });

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Wake-ups with the times, in seconds from the beginning, at which each run was woken. */
+/** Creates WakeUps, and records when each run is woken, in seconds from the beginning. */
 function wakeUps(answer: Wake = async () => {}): { wakes: WakeUps; rung: Record<string, number[]> } {
   const start = Date.now();
   const rung: Record<string, number[]> = {};
@@ -23,7 +23,7 @@ function wakeUps(answer: Wake = async () => {}): { wakes: WakeUps; rung: Record<
   return { wakes, rung };
 }
 
-/** A delivery every so often, for so long. */
+/** Stores a delivery at each interval until the duration is over. */
 async function deliver(wakes: WakeUps, runId: string, everyMilliseconds: number, forMilliseconds: number) {
   for (let passed = 0; passed < forMilliseconds; passed += everyMilliseconds) {
     wakes.stored(runId);
@@ -46,7 +46,7 @@ it('wake-ups of a run are a minute apart while deliveries continue, and do not d
   expect(rung).toEqual({ busy: [1, 61, 121, 181], quiet: [181] });
 });
 
-it('wake-ups are repeated until one succeeds', async () => {
+it('a wake-up that fails is repeated every minute until it succeeds', async () => {
   let failures = 2;
   const { wakes, rung } = wakeUps(async () => {
     failures -= 1;
@@ -57,7 +57,7 @@ it('wake-ups are repeated until one succeeds', async () => {
   expect(rung['a']).toEqual([1, 61, 121]);
 });
 
-it('closing sends the wake-ups of waiting runs at once', async () => {
+it('close() sends outstanding wake-ups at once', async () => {
   const { wakes, rung } = wakeUps();
   wakes.stored('woken');
   await vi.advanceTimersByTimeAsync(second);
@@ -67,7 +67,7 @@ it('closing sends the wake-ups of waiting runs at once', async () => {
   expect(rung).toEqual({ woken: [1], waiting: [1] });
 });
 
-it('closing ends in time even if Temporal does not answer', async () => {
+it('close() of the wake-ups ends within five seconds even if Temporal does not answer', async () => {
   const { wakes } = wakeUps(() => new Promise(() => {}));
   wakes.stored('a');
   const closed = wakes.close();

@@ -16,7 +16,7 @@ function open(options: Partial<CallQueueOptions>): CallQueue {
   return queue;
 }
 
-/** A job that tells when it begins and ends when told. */
+/** A job that adds its name to `begun` when it begins, and ends when the test calls `end`. */
 function job(name: string, begun: string[]) {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -52,7 +52,7 @@ it('the call queue prefers ad hoc calls to nightly ones, and nightly ones to a b
   expect(begun).toEqual(['first', 'ad-hoc', 'nightly', 'backfill']);
 });
 
-it('the call queue asks the database for slots when its local slots are used up', async () => {
+it('the call queue requests slots from the database when its local slots are used up', async () => {
   let slots = 0;
   const calls = open({
     freeSlots: () => {
@@ -71,7 +71,7 @@ it('the call queue asks the database for slots when its local slots are used up'
   expect(slots).toBeGreaterThanOrEqual(8);
 });
 
-it('the call queue hands back a call that would wait longer than its limit', async () => {
+it('the call queue hands back a call that would wait longer than `patienceMilliseconds`', async () => {
   let ran = false;
   const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
   const calls = open({ freeSlots: () => Promise.resolve({ slots: 0, wait }) });
@@ -95,7 +95,7 @@ it('the call queue continues after an outage of the database', async () => {
   });
 });
 
-it('the call queue drops a call whose caller has stopped waiting', async () => {
+it('the call queue never begins a call after the caller has stopped waiting', async () => {
   const begun: string[] = [];
   const calls = open({ concurrency: 1 });
   const first = job('first', begun);

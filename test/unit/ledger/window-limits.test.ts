@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
 import { parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
 
-/** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
+/** Sandbox and pipeline share no code, on purpose. The embedded sandbox gets the limits of the pipeline. */
 it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '600/hour,5000/day', 'Unlimited'])(
   'the sandbox and the pipeline read the rate limits %s the same way',
   (text) => {
@@ -29,7 +29,7 @@ it.each([
   expect(() => parseRateLimits(text)).toThrow();
 });
 
-it('a rate window of more than a day is refused before any call', () => {
+it('parseRateLimits() refuses a rate window of more than a day', () => {
   expect(parseRateLimits('1000/24h')).toEqual([{ calls: 1_000, seconds: 86_400 }]);
   expect(() => parseRateLimits('1000/25h')).toThrow('longer than a day');
 });

@@ -7,7 +7,7 @@ it.each([
   ['day:2026-11-21', { kind: 'period', period: 'day', name: '2026-11-21' }],
   ['month:2026-11', { kind: 'period', period: 'month', name: '2026-11' }],
   ['run:run-20261121-040312-a1b2c3', { kind: 'run', runId: 'run-20261121-040312-a1b2c3' }],
-])('the name of a budget is read: %s', (text, name) => expect(parseBudgetName(text)).toEqual(name));
+])('parseBudgetName() reads %s', (text, name) => expect(parseBudgetName(text)).toEqual(name));
 
 it.each([
   '',
@@ -18,10 +18,12 @@ it.each([
   'month:2026-13',
   'month:2026-11-21',
   'run:',
-])('"%s" is not the name of a budget', (text) => expect(parseBudgetName(text)).toBeUndefined());
+])('parseBudgetName() refuses "%s"', (text) => expect(parseBudgetName(text)).toBeUndefined());
 
 it.each([
   ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],
   ['month:2026-12', '2027-01-01T00:00:00.000Z'],
   ['run:run-1', undefined],
-])('the period of a budget ends: %s', (budget, end) => expect(endOfPeriod(budget)?.toISOString()).toBe(end));
+])('endOfPeriod() of the budget %s is %s', (budget, end) =>
+  expect(endOfPeriod(budget)?.toISOString()).toBe(end),
+);

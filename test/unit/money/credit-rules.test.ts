@@ -23,7 +23,7 @@ it('worstCaseCredits() does not estimate the price of a waterfall', () => {
 });
 
 it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
-  'assumedCredits() of %o lie in order, above 0 and up to the worst case',
+  'assumedCredits() of %o: low, expected and high ascend between 0 and the worst case',
   (ask) => {
     const { low, expected, high } = assumedCredits(ask);
     expect(low).toBeGreaterThan(0n);
@@ -40,7 +40,7 @@ it.each([
   expect(assumedCredits(ask).expected).toBe(parseCredits(expected));
 });
 
-it('assumedCredits() explains its assumptions in words', () => {
+it('describeAssumption() states the assumed share of people found and of people with a mobile phone', () => {
   expect(describeAssumption({})).toBe(
     'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found',
   );
@@ -53,7 +53,7 @@ it('assumedCredits() explains its assumptions in words', () => {
 describe('experiencedCredits()', () => {
   const history = { perPerson: wholeCredits(2), deviation: 0.5 };
 
-  it('experiencedCredits() gives a narrower range the more calls it knows and plans', () => {
+  it('experiencedCredits() gives a narrower range after 200 past calls than after 4', () => {
     const few = experiencedCredits({ ...history, calls: 4 }, { people: 40, calls: 4 });
     const many = experiencedCredits({ ...history, calls: 200 }, { people: 40, calls: 4 });
     expect(few.expected).toBe(wholeCredits(80));

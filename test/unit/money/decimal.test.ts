@@ -24,6 +24,6 @@ it.each(['0', '12', '0.25', '-3.5'])('storedCredits() reads %o, and formatCredit
   expect(formatCredits(storedCredits(text))).toBe(text);
 });
 
-it.each(['', '--1', 'NaN', '0.0000001'])('storedCredits() does not read %o as 0', (text) => {
+it.each(['', '--1', 'NaN', '0.0000001'])('storedCredits() throws for %o', (text) => {
   expect(() => storedCredits(text)).toThrow('no number of credits');
 });

@@ -8,6 +8,6 @@ it.each([
   ['1234.5', '1,234.50'],
   ['0.000004', '0.000004'],
   ['0', '0.00'],
-])('formatPrice(%s) rounds to hundredths, but never to 0: %s', (exact, text) => {
+])('formatPrice(%s) is %s: rounded to hundredths, but a small price not to 0', (exact, text) => {
   expect(formatPrice(exact)).toBe(text);
 });

@@ -23,7 +23,7 @@ it('the Helm chart names only settings that exist', () => {
   const names = [...everything, ...files('test/helm').map(read)]
     .join('\n')
     .match(/\b[A-Z]+(?:_[A-Z0-9]+)+\b/g)!;
-  /** Of the clients of Temporal, S3 and OTLP. */
+  /** Variables that the clients of Temporal, S3 and OTLP read themselves. */
   const clients = ['TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
   const known = new Set<string>([...settingNames, ...clients, 'OTEL_EXPORTER_OTLP_HEADERS']);
   expect([...new Set(names)].filter((name) => !known.has(name))).toEqual([]);
@@ -37,7 +37,7 @@ it('the Helm chart starts only commands that exist', () => {
   expect(commands.filter((command) => !loaders.has(command))).toEqual([]);
 });
 
-it('the Helm chart gives a worker longer to end than a call in flight may need', () => {
+it('the Helm chart gives a worker more time to end than a call in flight can take', () => {
   const { callTimeoutSeconds } = readConfig({}).service;
   expect(values.worker.terminationGracePeriodSeconds).toBeGreaterThan(callTimeoutSeconds + 60);
 });

@@ -17,7 +17,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-/** A comment in a block of code looks like a heading. */
+/** Removes code blocks, because a comment in a code block looks like a heading. */
 const withoutCode = (path: string): string =>
   readFileSync(join(root, path), 'utf8').replaceAll(/^ *```[^]*?^ *```/gm, '');
 
@@ -26,7 +26,7 @@ const linksOf = (page: string): { link: string; path: string; anchor: string | u
     ([link, path, anchor]) => ({ link, path: path ? join(dirname(page), path) : page, anchor }),
   );
 
-/** A repeated heading gets a number. */
+/** Returns the anchors of a page. A repeated heading gets a number. */
 function anchorsOf(path: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading] of withoutCode(path).matchAll(/^#+ (.+)$/gm)) {
@@ -46,7 +46,7 @@ it.each(pages)('every link of %s leads to a file and a heading that exist', (pag
   expect(broken.map(({ link }) => link)).toEqual([]);
 });
 
-it('docs/README.md leads to every page of docs, directly or over other pages', () => {
+it('docs/README.md leads to every page of docs, directly or through other pages', () => {
   const reached = new Set(['docs/README.md']);
   for (const page of reached)
     for (const { path } of linksOf(page)) if (/^docs\/.*\.md$/.test(path)) reached.add(path);

@@ -16,14 +16,14 @@ it.each<readonly [string, string]>([
   ['metrics', metricsPage()],
   ...commandsPages.map((page) => [page, commandsPage(roots, page)] as const),
   ...(['errors', ...errorsPages] as const).map((page) => [page, errorsPage(rows, page)] as const),
-])('docs/reference/%s.md has what the code says', async (name, generated) => {
+])('docs/reference/%s.md equals the page that is generated from the code', async (name, generated) => {
   await expect(pageWith(name, generated)).toMatchFileSnapshot(
     pagePath(name),
     'npm run reference writes the file',
   );
 });
 
-it('every type of an error has a text, in the code or in scripts/reference/composed-errors.ts', () => {
+it('every error type has a text, in the code or in scripts/reference/composed-errors.ts', () => {
   expect(bare).toEqual([]);
   const types = rows.map(({ type }) => type);
   expect(Object.keys(composedErrors).filter((type) => !types.includes(type))).toEqual([]);

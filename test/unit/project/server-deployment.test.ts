@@ -35,9 +35,9 @@ const example = new Map(
     return match ? [[match[1]!, match[2]!] as const] : [];
   }),
 );
-/** In .env, and empty in the containers of the product. */
+/** Variables of .env that are empty in the containers of the product. */
 const blanked = ['WAREHOUSE_PASSWORD', 'TEMPORAL_DATABASE_PASSWORD', 'WORKERS'];
-/** Of workers and commands: the receiver accepts requests from the internet, and calls nothing with these. */
+/** Credentials that only workers and commands use. The receiver accepts requests from the internet. */
 const blankInReceiver = [
   'ENRICHMENT_API_KEY',
   'ENRICHMENT_ACCESS_TOKEN',
@@ -107,10 +107,10 @@ it('docker-compose.yml gives the receiver no credential that only workers and co
   expect(blankInReceiver.filter((setting) => environment![setting] !== '')).toEqual([]);
 });
 
-it('docker-compose.yml gives a worker longer to end than a call in flight may need', () => {
+it('docker-compose.yml gives a worker more time to end than a call in flight can take', () => {
   const { callTimeoutSeconds } = readConfig({}).service;
   const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
-  // What src/worker.ts adds before it gives up a call by force.
+  // src/temporal/worker-options.ts aborts a call 60 seconds after the timeout of the call.
   expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
 });
 

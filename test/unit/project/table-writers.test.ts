@@ -50,7 +50,7 @@ const owners: Readonly<Record<string, string>> = {
 /** Folders that remove personal data from all tables. */
 const removers: readonly string[] = ['privacy', 'suppression'];
 
-/** Other folders that write a table of another folder, and why. */
+/** Folders that write a table of another folder, each with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'calls writes claims': 'the claims of a person whom the service refuses end with the outcome',
   'calls writes run_rows': 'a person whom the service refuses is rejected together with the lookup',

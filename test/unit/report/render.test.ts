@@ -16,7 +16,7 @@ describe('the Markdown report', () => {
     expect(text).toContain('- The cost of 1 call is not known. Next: `enrich attempts list');
   });
 
-  it('the Markdown report groups figures, keeps decimals exact and rounds prices', () => {
+  it('the Markdown report writes 1,840.5 credits exactly and rounds the price per contact to 1.84', () => {
     expect(text).toContain('1,840.5');
     expect(text).toMatch(/contact +\| +1,000 \| +1,840\.5 \| +1\.84/);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { halve } from '../../../src/domain/runs/batching.ts';
 
-/** Sends groups to a service that refuses every group with a poisonous person in it. */
+/** Sends groups to a service that refuses every group that contains the poisonous person. */
 function narrowDown(people: readonly number[], poisonous: number): { calls: number; alone: number[] } {
   const groups = [[...people]];
   const alone: number[] = [];

@@ -48,7 +48,7 @@ it('expectations on an export compare rows and coverage with the median of earli
   ]);
 });
 
-it('expectations on an export report a file without rows once', () => {
+it('expectations on an export report a file without rows in one sentence', () => {
   const empty = read(0, 0);
   expect(unmet('usual', empty, nights)).toEqual([
     '0 rows: expected at least 550, because the median of 3 earlier runs is 1,100',
@@ -57,14 +57,14 @@ it('expectations on an export report a file without rows once', () => {
   expect(unmet('empty=no', empty, [])).toEqual(['the file has no rows']);
 });
 
-it('expectations on an export report fields that are read from other columns than in the run before', () => {
+it('mapping=same reports a field that is read from another column than in the previous run', () => {
   const moved = read(1_000, 900, { mapping: { 'Work mail': 'email', 'Record ID': 'contact_id' } });
   expect(unmet('mapping=same', moved, nights)).toEqual([
     'the mapping of the columns changed since run run-1: email from "Email" to "Work mail"',
   ]);
 });
 
-it('expectations on an export judge malformed rows by their share, without earlier runs', () => {
+it('expectations on an export limit the share of malformed rows, also without earlier runs', () => {
   const damaged = read(400, 300, { profile: { rows: 400, malformed: 50, filled: {} } });
   const line = ['50 of 400 rows are malformed (12.5 %): expected at most 10.0 %'];
   expect(unmet('usual', damaged, [])).toEqual(line);

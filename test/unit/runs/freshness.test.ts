@@ -15,7 +15,7 @@ it('FRESHNESS takes one duration, or durations by outcome and field', () => {
   expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
 });
 
-it('FRESHNESS is read and written in the same form', () => {
+it('formatFreshness() writes FRESHNESS in the form that parseFreshness() reads', () => {
   const setting = 'enriched=90d,not_found=30d,email=60d,phone=180d';
   expect(formatFreshness(parseFreshness(setting))).toBe(setting);
 });

@@ -16,11 +16,11 @@ it('the match rate is unknown before the first answer', () => {
   expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
 });
 
-it('the quality gate does not judge a few people, however low their match rate', () => {
+it('the quality gate does not pause a run before 100 people were answered', () => {
   expect(hasFallenBelow(0.4, { found: 0, answered: 99 })).toBe(false);
 });
 
-it('the quality gate pauses a run when the match rate of the latest people falls', () => {
+it('the quality gate of 40% pauses a run at 20 of 100 people found, but not at 35', () => {
   expect(hasFallenBelow(0.4, { found: 20, answered: 100 })).toBe(true);
   expect(hasFallenBelow(0.4, { found: 35, answered: 100 })).toBe(false);
 });

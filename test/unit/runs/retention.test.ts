@@ -12,19 +12,19 @@ it('RETENTION sets a time for each kind of data', () => {
   expect(parseRetention('')).toEqual({});
 });
 
-it("RETENTION cannot remove quarantined deliveries before the service's polls expire", () => {
+it('RETENTION refuses to keep quarantined deliveries for less than 30 days, while polls still work', () => {
   expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
   expect(() => parseRetention('quarantine=29d')).toThrow(
     '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
   );
 });
 
-it('RETENTION cannot remove rows before all results have arrived', () => {
+it('RETENTION refuses to keep rows for less than 30 days, while late results may arrive', () => {
   expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
   expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
 });
 
-it('RETENTION cannot remove rows before the personal data of staged rows', () => {
+it('RETENTION refuses to keep rows for a shorter time than staged rows', () => {
   expect(() => parseRetention('staging=90d,rows=35d')).toThrow(
     expect.objectContaining({
       message: '"rows=35d" removes the personal data that "staging=90d" keeps longer',
@@ -43,7 +43,7 @@ it.each([
   expect(() => parseRetention(setting)).toThrow(what);
 });
 
-it('RETENTION with two mistakes is refused with a next step for each', () => {
+it('a wrong FRESHNESS and a wrong RETENTION are refused with a next step for each', () => {
   expect(() => readConfig({ RETENTION: 'runs=1d', FRESHNESS: 'email=3', CALL_TIMEOUT: '0' })).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(

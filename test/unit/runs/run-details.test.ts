@@ -29,7 +29,7 @@ const withFacts = (changed: Partial<RunFacts>): string =>
     figures: { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' },
   });
 
-it('runDetails() shows all outcomes and open rows, and the sum of both is the rows of the file', () => {
+it('runDetails() shows the rows of each outcome, the rows without an outcome, and all rows', () => {
   const counts = Object.fromEntries([...outcomes, 'open'].map((name, index) => [name, index + 1]));
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = withFacts({ rows, outcomes: counts });
@@ -37,7 +37,7 @@ it('runDetails() shows all outcomes and open rows, and the sum of both is the ro
   expect(shown).toContain(`| rows | ${rows} |`);
 });
 
-it('runDetails() does not count a page as done before its end', () => {
+it('runDetails() does not count the current page as done', () => {
   const pagesDone = (page: number) => /pages done \| (.*) \|/.exec(runDetails({ ...progress, page }))?.[1];
   expect([0, 1, 2, 3].map(pagesDone)).toEqual(['0 of 2', '0 of 2', '1 of 2', '2 of 2']);
 });
@@ -58,7 +58,7 @@ const waiting = {
   pageWait: null,
 } as const;
 
-it('waitOf() says why no call can begin now', () => {
+it('waitOf() names the full rate window for which the next call waits', () => {
   expect(waitOf({ ...waiting, pageWait: 'the rate window of 600/hour is full' })).toEqual({
     type: 'next call',
     reason: 'the next call: the rate window of 600/hour is full',
@@ -73,7 +73,7 @@ it('waitOf() says that a plan waits for approval, and shows its maximum price', 
   });
 });
 
-it('runDetails() of a finished run shows what the operator must do', () => {
+it('runDetails() shows the reason of a run and the next step for the operator', () => {
   const shown = withFacts({ reason: 'the budget had no credits left for 4 rows', next: 'raise the budget' });
   expect(shown).toContain('| **reason** | the budget had no credits left for 4 rows |');
   expect(shown).toContain('| next | `raise the budget` |');
@@ -87,7 +87,7 @@ it('runDetails() shows the awaited late results and their deadline', () => {
   expect(runDetails({ ...progress, late: { ...late, awaited: 0 } })).not.toContain('awaited');
 });
 
-it('runDetails() shows the time of its figures', () => {
+it('runDetails() shows when its counts were read', () => {
   const figures = { facts, readAt: '2026-11-22T06:24:55.515Z' };
   expect(runDetails({ ...progress, status: 'paused', figures })).toContain(
     '| figures read at | 2026-11-22 06:24:55 UTC |',

@@ -19,11 +19,11 @@ beforeEach(() => {
   writeFileSync(readings, '');
 });
 
-/** Prints what is in the file, and remembers that it did. */
+/** A command that prints the token file, and adds a line to `readings` each time. */
 const command = `echo >>'${readings}'; cat '${file}'`;
 const timesRead = (): number => readFileSync(readings, 'utf8').length;
 
-/** A service that accepts one token, which is put into the file as soon as another one was refused. */
+/** A service that accepts only the token `valid`, and writes it into the file when it refuses another. */
 function accepting(valid: string, refusal: unknown = invalidToken) {
   const sent: HttpRequest[] = [];
   const transport: Transport = {
@@ -65,7 +65,7 @@ function clientOf(transport: Transport, credential: Credential): ServiceClient {
 const tokensOf = (sent: readonly HttpRequest[]) =>
   sent.map((request) => request.headers['authorization']?.replace('Bearer ', ''));
 
-/** Asks as callers do: a call whose token was renewed is made again, in a slot of its own. */
+/** Calls the service as the pipeline does: after a renewed token, the call is repeated in a new slot. */
 async function ask(client: ServiceClient): Promise<unknown> {
   try {
     return await client.bulkMatch({ details });
@@ -88,14 +88,14 @@ describe.each<[string, Credential]>([
   it.each([
     ['INVALID_ACCESS_TOKEN at the root', invalidToken],
     [
-      'its last segment in error_details',
+      'INVALID_ACCESS_TOKEN as the last segment in error_details',
       { error_details: { code: 'AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN' } },
     ],
     [
-      'another code in error_details beside it',
+      'INVALID_ACCESS_TOKEN at the root and another code in error_details',
       { ...invalidToken, error_details: { code: 'AUTH.TOKEN.EXPIRED' } },
     ],
-    ['plain text, which has no code', 'Invalid access credentials.'],
+    ['plain text without a code', 'Invalid access credentials.'],
   ])(
     'the access token is read again after a refusal with %s, and the same call is repeated',
     async (_name, refusal) => {
@@ -106,7 +106,7 @@ describe.each<[string, Credential]>([
     },
   );
 
-  it('a renewed access token is not used within the same call, which has only one slot of the rate limit', async () => {
+  it('a renewed access token is not used within the same call, because a second request needs a new slot', async () => {
     const { sent, transport } = accepting('token-2');
     await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
       type: 'token-renewed',
@@ -146,7 +146,7 @@ it.each<[string, Credential, string]>([
   ['a file without a token', { kind: 'access-token', file: '/dev/null' }, 'NO_TOKEN'],
   ['a command that fails', { kind: 'access-token', command: 'echo canary; exit 3' }, 'EXIT_3'],
   ['a command that prints a sentence', { kind: 'access-token', command: 'echo a canary' }, 'NO_TOKEN'],
-  ['a command that floods', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
+  ['a command that prints without end', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
 ])(
   'an unreadable access token, %s: no call is sent, a retry is possible, and no error quotes the token',
   async (_, credential, code) => {

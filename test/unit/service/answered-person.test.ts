@@ -13,7 +13,7 @@ const examples: Record<string, unknown> = {
   any: 'whatever it will be',
 };
 
-/** The fields of an object of the interface document with a value of each documented type. */
+/** Fills the documented fields of an object, each with a value of the documented type. */
 function filled(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([type, names]) =>

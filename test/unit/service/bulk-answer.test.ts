@@ -22,7 +22,7 @@ describe('readBulkAnswer', () => {
     expect([answer.uniqueEnrichedRecords, answer.missingRecords]).toEqual([2, 1]);
   });
 
-  it('readBulkAnswer() names a field of the wrong type that could contradict a match', () => {
+  it('readBulkAnswer() names fields of the wrong type, and marks people with an unreadable employer', () => {
     const answer = read({
       matches: [
         { ...person, organization: 'Orbit' },
@@ -58,13 +58,13 @@ describe('readBulkAnswer', () => {
 
   it.each([
     ['something was billed', { ...accounted, credits_consumed: 1 }],
-    ['not everybody is missing', { ...accounted, missing_records: 2 }],
-    ['nobody is missing', { missing_records: 0, credits_consumed: 0 }],
-    ['phones follow', { phone_enrichment: { status: 'pending' }, credits_consumed: 0 }],
+    ['two of three people are counted as missing', { ...accounted, missing_records: 2 }],
+    ['nobody is counted as missing', { missing_records: 0, credits_consumed: 0 }],
+    ['phones are pending', { phone_enrichment: { status: 'pending' }, credits_consumed: 0 }],
     ['an error has an unknown form', { ...accounted, error_details: 'out of credits' }],
-    ['somebody was enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
-    ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
-  ])('readBulkAnswer() does not accept null as an answer where %s', (_, body) => {
+    ['one person is counted as enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
+    ['the answer states no price', { total_requested_enrichments: 3, missing_records: 3 }],
+  ])('readBulkAnswer() refuses null for matches where %s', (_, body) => {
     expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
   });
 
@@ -105,7 +105,7 @@ describe('readBulkAnswer', () => {
     ['texts', ['OUT_OF_CREDITS', '']],
   ];
   const errors: [string, object, string][] = [
-    ['a code of credits', { status: 'success', error_code: 'OUT_OF_CREDITS' }, 'out-of-credits'],
+    ['the code OUT_OF_CREDITS', { status: 'success', error_code: 'OUT_OF_CREDITS' }, 'out-of-credits'],
     ['error_details', { error_details: { code: 'BILLING.CREDITS.EXHAUSTED' } }, 'out-of-credits'],
     ['a root-level error', { status: 'success', error: 'words' }, 'refused'],
     ['a code that is a sentence', { error_code: 'You cannot do this' }, 'refused'],
@@ -115,7 +115,7 @@ describe('readBulkAnswer', () => {
 
   describe.each(errors)('with %s', (said, error, type) => {
     it.each(withoutPeople)(
-      `readBulkAnswer() takes ${said}, and %s for matches, as a refusal`,
+      `readBulkAnswer() reads ${said} with %s for matches as a refusal`,
       (_, matches) => {
         for (const credits of [0, '0', undefined]) {
           const failure = attempt({ ...error, matches, credits_consumed: credits });
@@ -127,11 +127,11 @@ describe('readBulkAnswer', () => {
 
   it.each([
     ['the status success', { status: 'success', error_code: null, error_message: null }],
-    ['no word about errors', {}],
+    ['no members about errors', {}],
     ['an undocumented status', { status: 'completed_with_misses' }],
-    ['a message alone', { status: 'success', error_message: 'three people are unknown' }],
+    ['only an error message', { status: 'success', error_message: 'three people are unknown' }],
     [
-      'empty members of errors',
+      'empty members about errors',
       { error: '', error_code: 'NONE', error_details: { code: null, suggestions: [] } },
     ],
     ['error: false', { error: false, error_details: {} }],
@@ -144,12 +144,12 @@ describe('readBulkAnswer', () => {
   it.each([
     ['people and the status failed', { status: 'failed', matches: [person, null] }, 'refused'],
     [
-      'people and a code of credits',
+      'people and the code OUT_OF_CREDITS',
       { matches: [null, person], error_code: 'OUT_OF_CREDITS' },
       'out-of-credits',
     ],
-    ['a bill and an error', { matches: [null, null], error: 'words', credits_consumed: 1 }, 'refused'],
-  ])('readBulkAnswer() says that an answer with %s is partial', (_, body, type) => {
+    ['a price and an error', { matches: [null, null], error: 'words', credits_consumed: 1 }, 'refused'],
+  ])('readBulkAnswer() marks an answer with %s as partial', (_, body, type) => {
     expect(read(body).partial).toMatchObject({ type, disposition: 'pause' });
   });
 

@@ -6,7 +6,7 @@ import cases from '../../data/service/client.json' with { type: 'json' };
 
 const mira = { firstName: 'Mira', lastName: 'Lindqvist', email: 'mira+crm@lindqvist.example' };
 
-/** Carries nothing anywhere: remembers the request and gives the answer that it was told. */
+/** A transport that sends nothing: it records each request and returns the given answer. */
 function carrying(body: unknown, status = 200): { transport: Transport; sent: HttpRequest[] } {
   const sent: HttpRequest[] = [];
   const transport: Transport = {
@@ -35,7 +35,7 @@ function clientOf(
   );
 }
 
-/** Method and address of the only request. */
+/** Method, path and query of the only request. */
 function line([request]: HttpRequest[]): string {
   return `${request?.method} ${request?.url.pathname}${request?.url.search}`;
 }
@@ -116,7 +116,7 @@ it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
   },
 );
 
-it('match() sends everything in the query', async () => {
+it('match() sends the person in the query, without a body', async () => {
   const { transport, sent } = carrying({ person: null });
   await clientOf(transport).match({
     person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
@@ -142,9 +142,12 @@ it('match() reads the person and the exact request id', async () => {
 
 const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
 
-it.each(cases.pending)('poll() is pending after a 404 that says so: %o', async (body) => {
-  expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
-});
+it.each(cases.pending)(
+  'poll() returns pending after a 404 with the code result_pending: %o',
+  async (body) => {
+    expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
+  },
+);
 
 it('poll() returns the result with its exact id, even if the service failed to deliver the webhook', async () => {
   const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
@@ -153,7 +156,7 @@ it('poll() returns the result with its exact id, even if the service failed to d
   expect(answer).toMatchObject({ state: 'result', body, deliveryStatus: 'failed' });
 });
 
-it('poll() says that a request ended without a result', async () => {
+it('poll() returns no-result if the request failed and has no result', async () => {
   expect(
     await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
   ).toMatchObject({
@@ -166,12 +169,12 @@ it.each([
   [404, 'request_id_unknown'],
   [410, 'request_id_expired'],
   [400, 'invalid_request_id'],
-])('poll() ends with %d %s', async (status, code) => {
+])('poll() returns gone after HTTP %d with the code %s', async (status, code) => {
   expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
 });
 
 it.each([{}, { error_details: { code: 'WEBHOOK.RESULT.REMOVED' } }])(
-  'poll() ends with 410 and the body %j',
+  'poll() returns gone after HTTP 410 with the body %j',
   async (body) => {
     expect(await poll(body, 410)).toMatchObject({ state: 'gone', code: 'request_id_expired' });
   },
@@ -183,15 +186,18 @@ it.each([
   [429, 'wait'],
   [502, 'retry'],
 ])(
-  'poll() throws after a %d without an error code, which says nothing about the request',
+  'poll() throws after HTTP %d without an error code, because the state of the request stays unknown',
   async (status, disposition) => {
     await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
   },
 );
 
-it.each(cases.health as [object | string, boolean][])('health() reads %o', async (body, credentialWorks) => {
-  expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
-});
+it.each(cases.health as [object | string, boolean][])(
+  'health() reads %o: the credential works: %s',
+  async (body, credentialWorks) => {
+    expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
+  },
+);
 
 it('profile() reads the user of the credentials', async () => {
   const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });

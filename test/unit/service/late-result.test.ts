@@ -31,7 +31,7 @@ describe('the body of a native phone reveal', () => {
     ],
   };
 
-  it('a webhook with phones has phones by person, the whole price, and no request id', () => {
+  it('readLateResult() reads phones by person and the whole price from a webhook without a request id', () => {
     expect(read(body)).toEqual({
       kind: 'phones',
       requestId: undefined,
@@ -72,7 +72,7 @@ describe('the body of a native phone reveal', () => {
     expect(read({ status, people: [person] })?.people[0]?.isPending).toBe(isPending);
   });
 
-  it('a webhook with phones may have the fields of a phone that the interface document describes', () => {
+  it('a webhook with phones may use the field names of the interface document: type, status, dnc_status', () => {
     const documented = { ...phone, type: 'home', status: 'no_status', dnc_status: 'listed' };
     expect(read({ people: [{ id: 'p1', phone_numbers: [documented] }] })?.people[0]?.phones).toEqual([
       { ...asRead, type: 'home', status: 'no_status', dncStatus: 'listed', confidence: undefined },
@@ -81,7 +81,7 @@ describe('the body of a native phone reveal', () => {
 });
 
 it.each([[[{ value: '+15550100123' }]], [[7, null]], [['+15550100123']]])(
-  'a delivered person whose phones cannot be read has no result: %j',
+  'a delivered person with unreadable phones stays pending: %j',
   (numbers) =>
     expect(read({ people: [{ id: 'p1', phone_numbers: numbers }] })?.people[0]).toMatchObject({
       phones: [],
@@ -89,7 +89,7 @@ it.each([[[{ value: '+15550100123' }]], [[7, null]], [['+15550100123']]])(
     }),
 );
 
-it('e-mails of a delivered person are read only from a list', () => {
+it('the member email of a delivered person is not a delivered e-mail, only the list emails is', () => {
   const person = { id: 'p1', email: 'm@l.example', phone_numbers: [phone] };
   expect(read({ people: [person] })?.people[0]).toMatchObject({
     emails: [],
@@ -109,7 +109,7 @@ describe('the body of a waterfall', () => {
   it.each([
     ['a number', '-9223372036854775807'],
     ['a text', '"-9223372036854775807"'],
-  ])('a webhook of a waterfall has the exact request id as %s', (_, id) => {
+  ])('the request id of a waterfall webhook is read exactly from %s', (_, id) => {
     expect(read(body(id))?.requestId).toBe('-9223372036854775807');
   });
 
@@ -125,8 +125,8 @@ describe('the body of a waterfall', () => {
   it.each([
     ['target_fields', { target_fields: ['phone_numbers'], people: [] }],
     ['records_enriched', { records_enriched: 0, people: [] }],
-    ['a list of addresses', { people: [{ id: 'w1', emails: [] }] }],
-    ['what its vendors did', { people: [{ id: 'w1', waterfall: {} }] }],
+    ['a list of e-mails', { people: [{ id: 'w1', emails: [] }] }],
+    ['a member with the results of vendors', { people: [{ id: 'w1', waterfall: {} }] }],
   ])('a webhook of a waterfall is recognised by %s alone', (_, minimal) => {
     expect(read(minimal)?.kind).toBe('waterfall');
   });
@@ -140,20 +140,20 @@ it.each([
   expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
 });
 
-it('a webhook is read without its unreadable people, and counts them', () => {
+it('readLateResult() skips the unreadable people of a webhook and counts them', () => {
   const late = read({ people: ['nobody', null, { id: 'p7', phone_numbers: [phone] }] });
   expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['p7']]);
 });
 
 it.each([
-  ['nothing', ''],
-  ['no JSON', '<html>'],
-  ['no list of people', { people: {} }],
+  ['empty', ''],
+  ['a page of HTML', '<html>'],
+  ['an object with people that are not a list', { people: {} }],
   ['an empty list', []],
   ['a list of people', [{ id: 'p1', phone_numbers: [phone] }]],
-  ['an envelope with a body', { data: { people: [{ id: 'p1', phone_numbers: [phone] }] } }],
-  ['one person', { person: { id: 'p1', phone_numbers: [phone] } }],
-  ['the matches of an answer', { matches: [{ id: 'p1' }] }],
+  ['a late result inside a member data', { data: { people: [{ id: 'p1', phone_numbers: [phone] }] } }],
+  ['a single person without a list', { person: { id: 'p1', phone_numbers: [phone] } }],
+  ['an answer with matches', { matches: [{ id: 'p1' }] }],
 ])('a webhook that is %s is not a late result', (_, other) => {
   expect(read(other)).toBeUndefined();
 });

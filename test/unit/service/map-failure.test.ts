@@ -13,7 +13,7 @@ function map(status: number, body: unknown, headers: Headers = {}): ServiceFailu
   return mapFailure({ status, headers, body: Buffer.from(text), receivedAt: 0 }, paid);
 }
 
-/** An error in the three shapes of its migration: root-level fields, both, and `error_details` alone. */
+/** The same error in three shapes: root-level fields, `error_details`, and both. */
 function shapes(code: string | undefined): [string, unknown][] {
   const older = {
     error: 'words that change',
@@ -23,7 +23,7 @@ function shapes(code: string | undefined): [string, unknown][] {
   const newer = { error_details: { code: code ?? 'REQUEST.STATE.OTHER', message: 'words', suggestions: [] } };
   return [
     ['root-level fields', older],
-    ['both', { ...older, ...newer }],
+    ['root-level fields and error_details', { ...older, ...newer }],
     ['error_details alone', newer],
   ];
 }
@@ -51,7 +51,7 @@ const table: [number, string | undefined, string, string][] = [
 describe.each(table)(
   'the service error %d with code %s is mapped to %s',
   (status, code, type, disposition) => {
-    it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
+    it.each(shapes(code))('mapFailure() reads the error code from %s', (_, body) => {
       const failure = map(status, body);
       expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
         type,
@@ -179,17 +179,23 @@ describe('a failure that is printed', () => {
   });
 });
 
-it.each(cases.beforeSending)('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
-  const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
-  expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
-});
+it.each(cases.beforeSending)(
+  'mapTransportError() maps %s before a request is sent to %s, not billed',
+  (code, type) => {
+    const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
+  },
+);
 
-it.each(cases.afterSending)('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
-  const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
-  expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
-});
+it.each(cases.afterSending)(
+  'mapTransportError() maps %s after a request was sent to %s, possibly billed',
+  (code, type) => {
+    const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
+  },
+);
 
-it('mapTransportError() makes a call that costs nothing retryable', () => {
+it('mapTransportError() allows a retry of a free call that was already sent', () => {
   const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
   expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
 });

@@ -32,7 +32,7 @@ it('an encrypted payload hides its content and decrypts to the original', async 
   expect(await readWith(codec, encrypted)).toEqual(value);
 });
 
-it('an encrypted payload stays readable after a new key is added before its key', async () => {
+it('an encrypted payload stays readable after a new key is added in front of the old key', async () => {
   const before = await new EncryptingCodec([oldKey]).encode([payload]);
   const both = new EncryptingCodec([newKey, oldKey]);
   expect(await readWith(both, before)).toEqual(value);
@@ -80,12 +80,16 @@ it('codec keys can come from a file', () => {
 });
 
 it.each([
-  ['nothing', '', 'there is no key'],
-  ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
+  ['empty', '', 'there is no key'],
+  ['a key without a name', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
   ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is not name:key'],
-  ['one in hexadecimal', `${entry('one')},two:${randomBytes(32).toString('hex')}`, 'entry 2 is not name:key'],
-  ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
-])('codec keys that are %s are refused, and never shown', (_, text, what) => {
+  [
+    'partly in hexadecimal',
+    `${entry('one')},two:${randomBytes(32).toString('hex')}`,
+    'entry 2 is not name:key',
+  ],
+  ['two keys of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
+])('codec keys that are %s are refused, and the error does not show them', (_, text, what) => {
   let explained = '';
   try {
     readCodecKeys({ text });

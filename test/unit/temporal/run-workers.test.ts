@@ -24,7 +24,7 @@ class FakeWorker implements WorkerToRun {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('runWorkers() stops the other workers and fails if one worker has failed', async () => {
+it('runWorkers() stops all workers and fails if one worker has failed', async () => {
   const failing = new FakeWorker();
   const other = new FakeWorker();
   const running = runWorkers([failing, other], () => other.end()).catch((error: unknown) => error);

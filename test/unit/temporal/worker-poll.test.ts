@@ -6,7 +6,7 @@ import { markSettings, workerIdentity } from '../../../src/temporal/worker-ident
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
-/** A client of a server whose queues were polled so many seconds ago. */
+/** A Temporal client. Each list has the seconds since the last polls of one task queue. */
 function polled(...secondsAgo: readonly (readonly number[])[]): Client {
   const answers = secondsAgo.map((queue) => ({
     pollers: queue.map((seconds) => ({ lastAccessTime: { seconds: now / 1_000 - seconds } })),
@@ -20,12 +20,12 @@ function polled(...secondsAgo: readonly (readonly number[])[]): Client {
 it.each([
   ['a live worker', [[12], [40]], false, 'a worker polled 12s ago'],
   ['a worker whose call slots are full', [[59], [200]], false, 'a worker polled 59s ago'],
-  ['the end of a minute-long poll', [[70], [70]], false, 'a worker polled 1m 10s ago'],
+  ['a worker at the end of a minute-long poll', [[70], [70]], false, 'a worker polled 1m 10s ago'],
   ['a killed worker', [[125, 150], [130]], true, 'no worker has polled for 2m 5s'],
-  ['one of two workers killed', [[125, 3], [130]], false, 'a worker polled 3s ago'],
+  ['a killed worker beside a live one', [[125, 3], [130]], false, 'a worker polled 3s ago'],
   ['no worker', [[], []], true, 'no worker has polled in the last five minutes'],
-  ['a clock that is ahead', [[-4], [-4]], false, 'a worker polled 0s ago'],
-])('the last poll of %s is read and described', async (_, secondsAgo, isLost, text) => {
+  ['a server clock that is ahead', [[-4], [-4]], false, 'a worker polled 0s ago'],
+])('readWorkerPoll() finds and describes the last poll: %s', async (_, secondsAgo, isLost, text) => {
   const poll = await readWorkerPoll(polled(...secondsAgo), new Date(now));
   expect(poll.isLost).toBe(isLost);
   expect(describeWorkerPoll(poll)).toBe(text);
@@ -34,7 +34,7 @@ it.each([
 const marks = (settings: Record<string, string>, key?: string): string =>
   markSettings(readConfig(settings), key);
 
-it('readWorkerPoll() returns the settings marks of live workers', async () => {
+it('readWorkerPoll() returns each settings mark of live workers once', async () => {
   const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
   const pollers = [one, one, other, marks({}, 'key')].map((mark, index) => ({
     lastAccessTime: { seconds: now / 1_000 - (index === 3 ? 200 : index) },

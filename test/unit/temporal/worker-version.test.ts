@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 
-it('Worker Versioning is off without its settings, and otherwise has their version', () => {
+it('Worker Versioning is off by default, and takes deployment name and build id from settings', () => {
   expect(readConfig({}).workerVersion).toBeUndefined();
   expect(
     readConfig({ TEMPORAL_DEPLOYMENT_NAME: 'enrich', TEMPORAL_WORKER_BUILD_ID: '2026-11-22' }).workerVersion,

@@ -13,16 +13,16 @@ it.each([
   ['marks of the writing direction', '\u202bשם פרטי\u202c\u200f', 'שם פרטי'],
   ['isolates and a byte order mark', '\ufeff\u2066Email\u2069', 'Email'],
   ['line breaks', 'E-mail\r\nadresa', 'E-mail adresa'],
-])('reads %s as the plain spelling', (_, spelling, plain) => {
+])('headerKey() reads %s like the plain spelling', (_, spelling, plain) => {
   expect(headerKey(spelling)).toBe(headerKey(plain));
 });
 
-it('keeps apart what diacritics of Japanese and vowels of Indic scripts keep apart', () => {
+it('headerKey() distinguishes Japanese letters by diacritics and Indic letters by vowel signs', () => {
   expect(headerKey('ハス')).not.toBe(headerKey('バス'));
   expect(headerKey('कि')).not.toBe(headerKey('की'));
 });
 
-it('a header of 300,000 characters is compared within the time limit of a test', () => {
+it('headerKey() reads a header of 300,000 characters within the time limit of a test', () => {
   expect(headerKey('É'.repeat(300_000))).toHaveLength(300_000);
   expect(headerKey(`${'\u200f *'.repeat(100_000)}x`)).toBe('x');
 });

@@ -14,7 +14,7 @@ import { clockIn, dateIn, startOfDay, timeZoneNamed } from '../../../src/domain/
 import { namesPerson, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
 import cases from '../../data/text/text.json' with { type: 'json' };
 
-/** Functions by the name of their examples: arguments and result. Null stands for undefined. */
+/** The tested functions; text.json has arguments and results of each. Null there means undefined. */
 const functions: Readonly<Record<keyof typeof cases, (...given: never[]) => unknown>> = {
   counted,
   countedPeople,
