@@ -25,7 +25,7 @@ import {
   type ObservedPerson,
   type PersonName,
 } from './people-tables.ts';
-import { readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
+import { nobody, readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
 
 /**
  * Decides which person each contact is after new facts, and writes the consequences: values of people, matches of
@@ -43,14 +43,17 @@ export async function digestFacts(
   },
 ) {
   const calls = await readAnsweredCalls(transaction, database, facts.answers);
-  const { rows } = await sql<{ now: number }>`
-    select (extract(epoch from clock_timestamp()) * 1000000)::float8 as now
+  const { rows } = await sql<{ now: number; hasSuppressions: boolean }>`
+    select (extract(epoch from clock_timestamp()) * 1000000)::float8 as now,
+      exists (select from suppression_entries) as "hasSuppressions"
   `.execute(transaction);
+  const { now, hasSuppressions } = rows[0]!;
   const step: DigestStep = {
     transaction,
-    now: rows[0]!.now,
+    now,
     calls,
-    listedOf: await readListed(transaction, calls),
+    hasSuppressions,
+    listedOf: hasSuppressions ? await readListed(transaction, calls) : () => nobody,
     near: new Neighbourhood(transaction),
   };
   const { arrived, ...people } = await observe(step, facts.people);
@@ -86,6 +89,8 @@ interface DigestStep {
   /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly calls: readonly AnsweredCall[];
+  /** False: the suppression list is empty. */
+  readonly hasSuppressions: boolean;
   readonly listedOf: (call: AnsweredCall) => ListedOfCall;
   readonly near: Neighbourhood;
 }
@@ -152,6 +157,7 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
   const folded = [...all.values()].map((person) =>
     withAllKeys({
       ...person,
+      isNew: !stored.has(nameOfPerson(person)),
       folded: person.observations.length > 0 ? fold(person.observations) : undefined,
     }),
   );
@@ -226,14 +232,14 @@ async function readContacts(
  * contact.
  */
 async function decide(
-  { transaction, near, calls, listedOf }: DigestStep,
+  { transaction, near, calls, hasSuppressions, listedOf }: DigestStep,
   contacts: readonly ContactState[],
 ): Promise<readonly Decided[]> {
   const decisions = contacts.map((contact) => ({ contact, decided: near.decide(contact) }));
   const fills = decisions.flatMap(({ contact, decided: { person } }) =>
     person && contact.match?.personKey !== person.personKey ? { contact, person } : [],
   );
-  const forbidden = await readForbiddenFills(transaction, fills);
+  const forbidden = hasSuppressions ? await readForbiddenFills(transaction, fills) : new Set<ContactState>();
   const suppressed = new Set(
     calls.flatMap((call) =>
       call.rows.filter(({ rowNumber }) => listedOf(call).rows.has(rowNumber)).map(contactKey),

@@ -102,45 +102,44 @@ async function digestStep(database: Kysely<Tables>) {
     }
 }
 
-/** Runs a transaction that locks the suppression list first, then the digest. This order avoids deadlocks. */
+/** Runs a transaction that has locked the suppression list and the digest. */
 export async function inDigest<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction().execute(async (transaction) => {
-    await sql`select lock_suppressions()`.execute(transaction);
     await lockDigest(transaction);
     return work(transaction);
   });
 }
 
-/** Waits until no other transaction digests. The caller has locked the suppression list. */
+/** Locks the suppression list, and waits until no other transaction digests. */
 export async function lockDigest(transaction: Transaction<Tables>): Promise<void> {
-  const { rows } = await sql`select from digest_lock for update`.execute(transaction);
-  if (rows.length === 0) throw new Error('the row of digest_lock is missing');
+  await sql`select lock_digest()`.execute(transaction);
 }
 
 async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>) {
-  const entries = await oldestEntries(transaction, entriesPerStep);
-  const answers = entries.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
-  const taken = entries.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
-  const left = entries.find((entry) => !taken.includes(entry));
-  const newest = entries.length < entriesPerStep ? Infinity : Number(entries.at(-1)!.entryId);
+  const entries = await takeOldest(transaction, entriesPerStep);
   return {
-    ...(await digestEntries(transaction, database, taken)),
-    entries: taken.length,
-    /** All queue entries up to this id are done. */
-    upTo: left ? Number(left.entryId) - 1 : newest,
+    ...(await digestEntries(transaction, database, entries)),
+    entries: entries.length,
+    /** Every entry up to this id is done. */
+    upTo: entries.length === 0 ? Infinity : Number(entries.at(-1)!.entryId),
   };
 }
 
-async function oldestEntries(transaction: Transaction<Tables>, limit: number): Promise<QueueEntry[]> {
+/** Takes the oldest entries out of the queue, among them at most `answersPerStep` answers. */
+async function takeOldest(transaction: Transaction<Tables>, limit: number): Promise<QueueEntry[]> {
   const { rows } = await sql<QueueEntry>`
-    select entry_id as "entryId", kind, owner, name
-    from digest_queue
-    where problem is null
-    order by entry_id
-    limit ${limit}
+    with oldest as materialized (
+      select entry_id, count(*) filter (where kind = 'answer') over (order by entry_id) as answers
+      from (select * from digest_queue where problem is null order by entry_id limit ${limit}) queued
+    ), taken as (
+      delete from digest_queue
+      where entry_id = any(array(select entry_id from oldest where answers <= ${answersPerStep}))
+      returning entry_id, kind, owner, name
+    )
+    select entry_id as "entryId", kind, owner, name from taken order by entry_id
   `.execute(transaction);
   return rows;
 }
@@ -157,19 +156,16 @@ async function digestEntries(
     contacts: named('contact').map(({ owner, name }) => ({ source: owner, contactId: name })),
     people: named('person').map(({ owner, name }) => ({ service: owner, personKey: name })),
   });
-  await sql`
-    delete from digest_queue where entry_id = any(${entries.map(({ entryId }) => entryId)}::bigint[])
-  `.execute(transaction);
   return { filled, withdrawn };
 }
 
 /** Digests the oldest entry alone. If the entry fails, the same transaction quarantines it. */
 async function digestOldest(database: Kysely<Tables>) {
   return inDigest(database, async (transaction) => {
-    const [entry] = await oldestEntries(transaction, 1);
+    await sql`savepoint entry`.execute(transaction);
+    const [entry] = await takeOldest(transaction, 1);
     if (!entry) return { filled: 0, withdrawn: 0, entries: 0, upTo: Infinity };
     const done = { entries: 1, upTo: Number(entry.entryId) };
-    await sql`savepoint entry`.execute(transaction);
     try {
       return { ...(await digestEntries(transaction, database, [entry])), ...done };
     } catch (error) {

@@ -199,6 +199,8 @@ export interface FoldedRow extends PersonName {
   readonly folded: FoldedPerson | undefined;
   /** Keys that lead to the person, without duplicates. */
   readonly matchKeys: readonly number[];
+  /** Nothing was observed of the person before. */
+  readonly isNew: boolean;
 }
 
 const written = [
@@ -235,6 +237,13 @@ export async function writePeople(
       matchKeys.map((key) => ({ key, service, person_key: personKey })),
     );
     const upserted = await sql<PersonName>`
+      with keys as (
+        insert into person_keys (key, service, person_key)
+        select key, service, person_key
+        from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as k (key integer, service text, person_key text)
+        order by key, service, person_key
+        on conflict do nothing
+      )
       insert into people as p (service, person_key, ${listed})
       select service, person_key, ${listed} from jsonb_populate_recordset(null::people, ${JSON.stringify(rows)}::jsonb)
       order by person_key, service
@@ -243,14 +252,8 @@ export async function writePeople(
       returning service, person_key as "personKey"
     `.execute(transaction);
     differing.push(...upserted.rows.map(nameOfPerson));
-    await sql`
-      insert into person_keys (key, service, person_key)
-      select key, service, person_key
-      from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as k (key integer, service text, person_key text)
-      order by key, service, person_key
-      on conflict do nothing
-    `.execute(transaction);
-    differing.push(...(await writeHistory(transaction, known)));
+    const stored = known.filter(({ isNew }) => !isNew);
+    if (stored.length > 0) differing.push(...(await writeHistory(transaction, stored)));
   }
   return differing;
 }

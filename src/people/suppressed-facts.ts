@@ -5,7 +5,6 @@ import type { Tables } from '../db/schema.ts';
 import { keysOfPeople, keysOfRows, recordKeysOf } from '../suppression/compared-keys.ts';
 import {
   extendEntries,
-  hasSuppressions,
   hideFoundPeople,
   listedRows,
   readListedRows,
@@ -15,7 +14,8 @@ import type { AnsweredCall, AskedRow, ListedOfCall } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
 
-const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
+/** Of a call without suppressed rows and people. */
+export const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
 /**
  * The number of an answer's person in the query of suppressed keys. It is negative, because rows have positive numbers.
@@ -46,13 +46,10 @@ export async function readListed(
   calls: readonly AnsweredCall[],
 ): Promise<(call: AnsweredCall) => ListedOfCall> {
   const listed = new Map<AnsweredCall, ListedOfCall>();
-  if (calls.length > 0 && (await hasSuppressions(transaction)))
-    for (const call of calls) {
-      const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(
-        transaction,
-      );
-      listed.set(call, listedOfCall(call, new Set(rows.map((row) => row.row_number))));
-    }
+  for (const call of calls) {
+    const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(transaction);
+    listed.set(call, listedOfCall(call, new Set(rows.map((row) => row.row_number))));
+  }
   return (call) => listed.get(call) ?? nobody;
 }
 
@@ -86,7 +83,7 @@ export async function readForbiddenFills(
   transaction: Transaction<Tables>,
   fills: readonly { readonly contact: ContactState; readonly person: KnownPerson }[],
 ): Promise<Set<ContactState>> {
-  if (fills.length === 0 || !(await hasSuppressions(transaction))) return new Set();
+  if (fills.length === 0) return new Set();
   const compared = fills.map(({ contact, person: { person } }, number) => {
     const record = contact.records[0]!.compared;
     const domain = record.identity.domain === undefined ? [] : [`domain:${record.identity.domain}`];

@@ -98,6 +98,16 @@ create index person_keys_by_person on enrichment_internal.person_keys (person_ke
 create table enrichment_internal.digest_lock (singleton boolean primary key default true check (singleton));
 insert into enrichment_internal.digest_lock default values;
 
+-- Waits until no other transaction digests. The suppression list comes first, because it is the first lock of every
+-- transaction that writes about people.
+create function enrichment_internal.lock_digest() returns void language plpgsql as $$
+  begin
+    perform enrichment_internal.lock_suppressions();
+    perform from enrichment_internal.digest_lock for update;
+    if not found then raise exception 'the row of digest_lock is missing'; end if;
+  end
+$$;
+
 -- What the digest must still read: answers, and contacts and people with new facts.
 create table enrichment_internal.digest_queue (
   entry_id bigint generated always as identity primary key,
