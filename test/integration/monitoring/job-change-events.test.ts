@@ -26,7 +26,7 @@ async function sent(withNames = false): Promise<unknown[]> {
   return messages;
 }
 
-/** A night that asks for a person again, who has this employer. */
+/** Plays a nightly run that looks up a person again and finds this employer. */
 async function night(who: string, employer: string, source = 'generic'): Promise<string> {
   const email = `${who}@home.example`;
   const named = { firstName: 'Ada', lastName: `Of ${who}` };
@@ -49,7 +49,7 @@ async function night(who: string, employer: string, source = 'generic'): Promise
 
 const undo = (runId: string) => undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, signal);
 
-it('a job change is sent once with its contacts, and not again by a later night, a rebuild or an undo', async () => {
+it('a job change is notified once with its contacts, not again after a later run, a rebuild or an undo', async () => {
   await night('ada', 'acme');
   await night('ada', 'acme', 'other');
   expect(await sent()).toEqual([]);
@@ -68,7 +68,7 @@ it('a job change is sent once with its contacts, and not again by a later night,
   expect(await sent(true)).toMatchObject([{ name: 'Ada Of ada', from_title: 'Lead at orbit', ...jobs }]);
 });
 
-it('a job change of an undone run, and of a person who was suppressed meanwhile, is not sent', async () => {
+it('no notification is sent for a job change of an undone run or of a person suppressed since then', async () => {
   for (const who of ['di', 'ed']) await night(who, 'acme');
   await undo(await night('di', 'orbit'));
   await night('ed', 'orbit');
@@ -79,7 +79,7 @@ it('a job change of an undone run, and of a person who was suppressed meanwhile,
   ).toEqual([]);
 });
 
-it('a job change that a killed worker has sent is sent again under the same id', async () => {
+it('a job change that a worker sent just before it was killed is sent again with the same event id', async () => {
   await night('flo', 'acme');
   await night('flo', 'orbit');
   const body = await new Promise<string>((resolve) => {

@@ -64,7 +64,7 @@ it('a run with a refused export sends the OpenLineage events START and FAIL with
   expect(receiver.events[1]!.run).toMatchObject({ facets: { errorMessage: { message: reason.reason } } });
 });
 
-it('a lineage receiver that never answers delays no run, and is given up when the worker stops', async () => {
+it('an OpenLineage receiver that never answers delays no run, and a stopping worker by two seconds only', async () => {
   const { runId } = await stagedRun(warehouse, []);
   const silent = createServer();
   const port = await listenHere(silent);

@@ -78,7 +78,7 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
 });
 
-it('the idle time of a run is 0 while it waits for late results, and counts from an overdue poll', async () => {
+it('enrich_run_idle_seconds is 0 while a run waits for late results, and counts from an overdue poll', async () => {
   const warehouse = await openTestWarehouse();
   onTestFinished(() => warehouse.close());
   // Its only call was answered an hour ago, and its phones have not come.

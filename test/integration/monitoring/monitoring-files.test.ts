@@ -27,7 +27,7 @@ const rules = readRules();
 const expectations = readAlertExpectations();
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-it.each(rules)('the alert $alert uses served metrics, and has a section of the runbook and tests', (rule) => {
+it.each(rules)('the alert $alert uses served metrics, and has a runbook section and tests', (rule) => {
   const { alert, expr, labels, annotations } = rule;
   const names = metricsOf(expr);
   expect(names.length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ it.skipIf(!hasPromtool)('the alerts pass their tests (test/alerts) if promtool i
   expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
 });
 
-it('every alert of the runbook exists', () => {
+it('the runbook has a section for each alert, and for no other', () => {
   const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
   expect(chapters.sort()).toEqual(rules.map(({ alert }) => alert).sort());
 });
@@ -61,21 +61,21 @@ it('every alert of the runbook exists', () => {
 it.each<[string, (typeof pauseReasons)[PauseReasonType]['needs']]>([
   ['EnrichRunPaused', 'fix'],
   ['EnrichRunAwaitsDecision', 'decision'],
-])('the alert %s is about paused runs that need a %s', (alert, needs) => {
+])('the alert %s counts paused runs that need a %s', (alert, needs) => {
   expect(rules.find((rule) => rule.alert === alert)?.expr).toContain(`enrich_runs_paused{needs="${needs}"}`);
 });
 
 describe('the runbook', () => {
-  /** One failure that needs a person, or some in a row that may pass by themselves. */
+  /** The pause reasons of one failure that needs the operator, or of several temporary failures in a row. */
   const pauses = Object.entries(failureKinds)
     .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
     .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
-  it.each(pauses)('the runbook says what to do about a run that is paused by %s', (type) =>
+  it.each(pauses)('the runbook says what to do about a run that is paused with the reason %s', (type) =>
     expect(runbook).toContain(`\`${type}\``),
   );
 
   it.each(Object.entries(pauseReasons))(
-    'the runbook explains the pause reason %s as its table does',
+    'the runbook explains the pause reason %s with the text of pauseReasons',
     (type, { meaning }) => {
       const [, types, explained] =
         runbook

@@ -81,7 +81,7 @@ const rows = async () =>
       select failure, closed_at is not null as closed, told, tries
       from notifications order by notification_id`;
 
-it('each changed status is notified once, with the facts and the reason at that time', async () => {
+it('a pause is notified once with its reason, although the run has continued before the notification', async () => {
   const runId = await runningRun(warehouse);
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
@@ -101,7 +101,7 @@ it('each changed status is notified once, with the facts and the reason at that 
   ]);
 });
 
-it('no notification is sent for unwanted events, for plans, or for events older than a day', async () => {
+it('no notification is sent for events that are not configured, for plans, or after more than a day', async () => {
   const failed = await stagedRun(warehouse, []);
   await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
   const old = await stagedRun(warehouse, []);
@@ -115,7 +115,7 @@ it('no notification is sent for unwanted events, for plans, or for events older 
   expect(posts()).toEqual([]);
 });
 
-it('a notification removes personal data from the name of the file', async () => {
+it('a notification removes e-mails from the file name of the export', async () => {
   const run = await stagedRun(warehouse, []);
   await warehouse.query`update runs set file_name = 'ada@example.com.csv' where run_id = ${run.runId}`;
   await endRun(warehouse, run.runId, 'finished', undefined);
@@ -123,7 +123,7 @@ it('a notification removes personal data from the name of the file', async () =>
   expect(posted[0]!.body).not.toContain('ada@');
 });
 
-it('a budget that crosses a threshold is notified with its figures', async () => {
+it('a budget that reaches 80 % is notified with its limit and its used credits', async () => {
   const runId = await runningRun(warehouse, '10');
   await admit(
     warehouse.database,
@@ -166,7 +166,7 @@ it('a scheduled run without an export is notified once as failed, with the next 
   ]);
 });
 
-it('a notification to a URL is signed', async () => {
+it('a notification to a URL has a signature of its body in a header', async () => {
   await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
   await notifier([urlChannel(url(), 'a secret')]).sendDue();
   const { body, headers } = posted[0]!;
@@ -187,7 +187,7 @@ it('a notification to a failing URL is tried ten times, with a pause before each
   expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
 });
 
-describe('a command', () => {
+describe('a notification command', () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'enrich-notify-'));

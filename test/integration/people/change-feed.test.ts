@@ -38,7 +38,7 @@ async function newContact(person: string): Promise<string | undefined> {
   return newestCursor(warehouse.database);
 }
 
-it('readChanges() continues after a cursor and names the groups that changed', async () => {
+it('readChanges() returns the changes after a cursor, with the field groups that changed', async () => {
   const cursor = await newContact('p1');
   await rename('p1', 'Lead', '2026-02-01');
   const changes = await readOnce(1, cursor);
@@ -48,7 +48,7 @@ it('readChanges() continues after a cursor and names the groups that changed', a
   expect(await read(changes[0]!.cursor)).toEqual([]);
 });
 
-it('readChanges() returns a deleted contact without values', async () => {
+it('readChanges() returns the operation "delete" for a contact that has lost its person', async () => {
   const cursor = await newContact('p2');
   await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
   expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);

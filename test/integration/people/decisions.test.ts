@@ -95,7 +95,7 @@ async function operationsOf(contactId: string): Promise<string[]> {
 }
 
 it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'])(
-  'a withheld person is listed for review if the row of the contact is %s',
+  'findWithheld() lists a person who could not be assigned to a contact with a row that is %s',
   async (outcome) => {
     const { lena, byAddress, otherName, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -111,7 +111,7 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
   },
 );
 
-it('a confirmed person stays with a contact that has only a shared mailbox, until a withdrawal', async () => {
+it('a contact with only a shared mailbox has the person confirmed by the operator, until a withdrawal', async () => {
   const { lena, shared, id } = company();
   expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
   expect(await decide('confirmed', id('a'), lena)).toMatchObject({
@@ -128,7 +128,7 @@ it('a confirmed person stays with a contact that has only a shared mailbox, unti
   expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
 });
 
-it('a confirmed person stays with a contact of another name, until the contact gets a new name', async () => {
+it('a person confirmed for a contact of another name stays until the name of the contact changes', async () => {
   const { lena, otherName, id } = company();
   await play(id('a'), otherName, [lena]);
   expect(await personOf(id('a'))).toBeNull();
@@ -139,7 +139,7 @@ it('a confirmed person stays with a contact of another name, until the contact g
   expect(await personOf(id('a'))).toBeNull();
 });
 
-it('a confirmed person stays with the contact when a later call finds another person', async () => {
+it('a person confirmed by the operator stays when a later call finds another person for the contact', async () => {
   const { lena, other, byAddress, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await play(id('b'), byAddress, [lena]);
@@ -149,7 +149,7 @@ it('a confirmed person stays with the contact when a later call finds another pe
   expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
 });
 
-it('a rejected person is not assigned to the contact by later calls', async () => {
+it('a person rejected by the operator for a contact is not assigned to this contact by later calls', async () => {
   const { lena, byAddress, id } = company();
   await play(id('a'), byAddress, [lena]);
   await decide('rejected', id('a'), lena);
@@ -159,7 +159,7 @@ it('a rejected person is not assigned to the contact by later calls', async () =
 });
 
 it.each(['staging', 'rows'] as const)(
-  'a rejected person returns after a withdrawal, even if retention has cleared the row: %s',
+  'withdrawing a rejection assigns the person again, also after retention has removed old data (%s)',
   async (retained) => {
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -179,7 +179,7 @@ const decisionsOf = async (contactId: string) => {
   return rows.map(({ verdict }) => verdict);
 };
 
-it('erasing a person removes the confirmed contact and its decisions', async () => {
+it('erasing a person removes a contact confirmed for the person, its decisions and its rows', async () => {
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);
@@ -189,7 +189,7 @@ it('erasing a person removes the confirmed contact and its decisions', async () 
   expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
 });
 
-it('a plan leaves out a contact if its confirmed person is fresh', async () => {
+it('a row is fresh if the person confirmed for its contact is fresh', async () => {
   const { lena, byAddress, shared, id } = company();
   await play(id('b'), byAddress, [lena]);
   await play(id('a'), shared, []);
@@ -208,7 +208,7 @@ it('a plan leaves out a contact if its confirmed person is fresh', async () => {
   await end(open);
 });
 
-it('a plan asks for a confirmed person by the id of the person', async () => {
+it('a call requests the person confirmed for a contact by the id of the person', async () => {
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);

@@ -81,7 +81,7 @@ async function rowOf({ runId }: AdmittedCall): Promise<unknown> {
   return row;
 }
 
-it('the next digest processes an answer that was stored by a killed worker', async () => {
+it('digest() processes an answer that a worker stored before it was killed', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await storedOnly(call, await bodyOf(person));
@@ -90,7 +90,7 @@ it('the next digest processes an answer that was stored by a killed worker', asy
   expect(await contact(row.contactId!)).toMatchObject({ person_id: person.id });
 });
 
-it('an answer that cannot be digested is set aside and keeps its bytes; a rebuild tries it again', async () => {
+it('an unreadable stored answer makes its row unknown, survives prune(), and is read again by rebuild()', async () => {
   const [broken, sound] = [somebody(), somebody()];
   const call = await callInFlight([broken.row]);
   await storedOnly(call, Buffer.from('no gzip'));
@@ -112,7 +112,7 @@ it('an answer that cannot be digested is set aside and keeps its bytes; a rebuil
   expect(await contact(broken.row.contactId!)).toMatchObject({ person_id: broken.person.id });
 });
 
-it('a call that finds no person does not decide between two matching people', async () => {
+it('a contact with two competing matches stays without a person after a call that finds nobody', async () => {
   const invented = somebody();
   const row = { ...invented.row, contactId: 'asked-twice' };
   const person = { ...invented.person, id: 'p-twice' };
@@ -128,7 +128,7 @@ it('a call that finds no person does not decide between two matching people', as
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 });
 
-it('a newer record gives a contact its person without an id if the run of the call is undone', async () => {
+it('a person without an id from an undone run is assigned to a contact when a newer row has the e-mail', async () => {
   const { id: _, ...person } = somebody().person;
   const profileUrl = 'profiles.example/in/without-id';
   const row = { contactId: 'without-id', firstName: person.first_name!, lastName: person.last_name! };

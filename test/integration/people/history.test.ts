@@ -49,7 +49,7 @@ it('contact_history has one interval per value, without overlap, and the last on
   expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
 });
 
-it('contact_history begins when a value was written, not when the service was asked', async () => {
+it('contact_history begins when the contact got its person, not when the service was called', async () => {
   const person = newPerson();
   const facts = titled('Analyst');
   await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
@@ -62,7 +62,7 @@ it('contact_history begins when a value was written, not when the service was as
   });
 });
 
-it('contact_history ends every value when the contact becomes another person', async () => {
+it('contact_history ends the title of a contact that loses its person, and begins anew with another', async () => {
   const [former, present] = [newPerson(), newPerson()];
   for (const person of [former, present])
     await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });
@@ -76,7 +76,7 @@ it('contact_history ends every value when the contact becomes another person', a
   ]);
 });
 
-it('field_provenance names the answer that a value came from, even if later answers lack the field', async () => {
+it('field_provenance names the answer that a value came from, also if later answers lack the field', async () => {
   const person = newPerson();
   const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
   await say(warehouse, {
@@ -99,7 +99,7 @@ it('field_provenance names the answer that a value came from, even if later answ
   expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
 });
 
-it('contact_history has at each moment the values that field_provenance had then', async () => {
+it('contact_history shows for each past moment the values that field_provenance showed then', async () => {
   const person = newPerson();
   const provenance = async (): Promise<unknown[]> => {
     const found = await rows<Interval>('field_provenance', 'contact_id = $1 order by field_group', [person]);
@@ -116,7 +116,7 @@ it('contact_history has at each moment the values that field_provenance had then
       organizationKey,
       facts: job('CTO', acme, { email: 'a@b.example' }),
     },
-    // Without the domain, which the earlier answer has.
+    // This answer lacks the domain that the earlier answer has.
     {
       person,
       askedAt: '2026-01-03',
@@ -140,7 +140,7 @@ it('contact_history has at each moment the values that field_provenance had then
       kind: 'waterfall',
       facts: { waterfall_emails: [address('v', 3)] },
     },
-    // Recorded late: the answer of a later call is in the warehouse.
+    // This answer is recorded late: the answer of a later call is already stored.
     {
       person,
       askedAt: '2026-01-02',
@@ -223,7 +223,7 @@ it('job_changes has a row for a new employer that a new e-mail at this employer 
   expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
 });
 
-it('job_changes waits for a second sign of a new job, and names the run that found it', async () => {
+it('job_changes has a row for a new employer only after an e-mail confirms it, and names that run', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
   await seen(person, '2026-06-01', 'run-2', orbit);

@@ -7,7 +7,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 
 const warehouse = await warehouseOfFile();
 
-it('recordLateLookups() locks lookups in the same order as other transactions', async () => {
+it('recordLateLookups() locks rows in the order of key_hash, so that it cannot deadlock', async () => {
   const keys = Array.from({ length: 40 }, (_, index) => `email:a${index}@orbit.example`);
   const { runId } = await stagedRun(warehouse, [{ keys, email: 'a0@orbit.example', contactId: 'a' }]);
   await warehouse.query`
@@ -47,7 +47,7 @@ it('a person stays fresh at a service after a later lookup at another service', 
   }
 });
 
-it('the same export at another service links its contacts to the people of that service', async () => {
+it('a run of the same export at another service assigns the people of that service to the contacts', async () => {
   const row = {
     keys: ['email:mira.lindqvist@nordlys.example'],
     email: 'mira.lindqvist@nordlys.example',

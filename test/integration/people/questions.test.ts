@@ -30,7 +30,7 @@ async function contact(person: string, at: string, facts: Record<string, unknown
   await match(warehouse, { contactId: person, person, at, runId });
 }
 
-it('contact_phones names the delivery and time of a phone, and run_costs the price of a phone', async () => {
+it('contact_phones names the delivery of a phone, and run_costs splits credits into e-mails and phones', async () => {
   const call = await deliveredCall(warehouse);
   const phones = await ask('select * from contact_phones where run_id = $1 order by number', call.runId);
   expect(phones).toHaveLength(3);
@@ -71,7 +71,7 @@ it('run_costs counts people found for contacts, and no other people in answers',
   ]);
 });
 
-it('row_results shows for each row whether its contact has lost its person', async () => {
+it('row_results has a reason for enriched and filled rows of contacts that have lost their person', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: [], contactId: 'keeps' },
     { keys: [], contactId: 'loses' },
@@ -103,7 +103,7 @@ it('row_results shows for each row whether its contact has lost its person', asy
   ]);
 });
 
-it('coverage_by_segment counts values by source, country, industry and seniority', async () => {
+it('coverage_by_segment counts contacts, titles and e-mails by source and country', async () => {
   await contact('north', '2026-01-01', { city: { country: 'Norway' }, title: { title: 'Lead' } });
   await contact('south', '2026-01-01', { city: { country: 'Norway' } });
   expect(await ask(`select * from coverage_by_segment where segment_value = 'Norway'`)).toMatchObject([

@@ -21,7 +21,7 @@ it('removeReplaced() removes an older answer if a newer one replaces all of its 
   expect(rows).toEqual([{ title: 'Lead 02' }]);
 });
 
-it('removeReplaced() keeps the newest answer with an e-mail, because it decides which waterfalls count', async () => {
+it('removeReplaced() keeps the newest answer with an e-mail, so that the waterfall e-mail stays', async () => {
   const address = (name: string, rank: number) => ({ email: `${name}@acme.example`, rank });
   const sayAddresses = (day: string, of: 'answer' | 'waterfall', ...all: ReturnType<typeof address>[]) =>
     say(warehouse, {

@@ -58,7 +58,7 @@ it.each([
   expect((await analyst.query(statement)).rows).toEqual([]);
 });
 
-it('the analyst role reads the history of a contact', async () => {
+it('the analyst role can read values in contact_history', async () => {
   await owner.query(
     `insert into enrichment.contact_matches
        (source, contact_id, service, person_key, evidence, asked, run_id, row_number, valid_from)
@@ -100,7 +100,7 @@ it.each([
   await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
 });
 
-it('the analyst role keeps its rights after a later migration, whatever was granted meanwhile', async () => {
+it('a migration resets the analyst role: extra grants are revoked and revoked grants are restored', async () => {
   await owner.query(`grant select on enrichment_internal.raw_answers to ${role}`);
   await owner.query(`revoke select on enrichment.budgets from ${role}`);
   const later = {
@@ -118,7 +118,7 @@ it('the analyst role keeps its rights after a later migration, whatever was gran
   await analyst.query('select * from enrichment.budgets');
 });
 
-it('the analyst role must exist, and must not own the tables', async () => {
+it('allowAnalyst() refuses a role that does not exist, and the role that owns the tables', async () => {
   await expect(allowAnalyst(databaseUrl, 'nobody')).rejects.toMatchObject({
     type: 'role.unknown',
   });

@@ -35,7 +35,7 @@ async function keysOf(runId: string): Promise<string[][]> {
   return rows.map(({ keys }) => keys);
 }
 
-it('an erasure removes the person from answers in which the person has no id and no row', async () => {
+it('an erasure by e-mail deletes an answer with the person, although the person has no id and no row', async () => {
   const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
   const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
@@ -45,7 +45,7 @@ it('an erasure removes the person from answers in which the person has no id and
   expect((await bodies()).rowCount).toBe(0);
 });
 
-it('an erasure removes a person without an id by the name and employer of a row', async () => {
+it('an erasure by e-mail also deletes an answer that shares only name and employer with the row', async () => {
   const row = {
     firstName: 'Nils',
     lastName: 'Weakly',
@@ -61,7 +61,7 @@ it('an erasure removes a person without an id by the name and employer of a row'
   expect(await everything(warehouse)).not.toContain('Weakly');
 });
 
-it('an erasure removes rows that have only a hash of the e-mail', async () => {
+it('an erasure by e-mail clears the keys of rows that have only a hash of the e-mail', async () => {
   const email = 'hashed@orbit.example';
   const run = await stagedRun(warehouse, [
     { keys: [`hash:${md5(email)}`] },
@@ -74,20 +74,23 @@ it('an erasure removes rows that have only a hash of the e-mail', async () => {
 it.each([
   ['staged', 'ingested_at'],
   ['refused', 'finished_at'],
-])('an erasure removes e-mails from the paths and file names of %s exports', async (_, ended) => {
-  const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
-  const path = `query:select '' where email in ('named@orbit.example')`;
-  await warehouse.query`
+])(
+  'an erasure replaces the path and the file name of a %s export that contain the e-mail',
+  async (_, ended) => {
+    const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
+    const path = `query:select '' where email in ('named@orbit.example')`;
+    await warehouse.query`
     update runs set file_path = ${path}, file_name = 'Named@Orbit.example.csv', ingested_at = null
     where run_id = ${run.runId}`;
-  await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
-  await erase(warehouse, ['email:named@orbit.example'], note);
-  expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
-    { file_path: 'erased', file_name: 'erased' },
-  ]);
-});
+    await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
+    await erase(warehouse, ['email:named@orbit.example'], note);
+    expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
+      { file_path: 'erased', file_name: 'erased' },
+    ]);
+  },
+);
 
-it('an erasure removes e-mails from the URLs of exports that a run has downloaded', async () => {
+it('an erasure removes export URLs with the e-mail, also URL-encoded, and keeps those of other e-mails', async () => {
   for (const name of [
     'fetched+crm@orbit.example',
     'Fetched%2Bcrm%40orbit.example',
@@ -104,7 +107,7 @@ it('an erasure removes e-mails from the URLs of exports that a run has downloade
   expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
 });
 
-it('an erasure clears malformed rows that contain an e-mail or id, even inside a word', async () => {
+it('an erasure clears malformed rows that contain the e-mail or the id, also inside a longer word', async () => {
   const run = await stagedRun(
     warehouse,
     [1, 2, 3, 4].map(() => ({ keys: [] })),
@@ -129,7 +132,7 @@ it('an erasure clears malformed rows that contain an e-mail or id, even inside a
 });
 
 it.each(['finished', 'undone'])(
-  'an erasure reaches a row that shares only name and employer with the person (run: %s)',
+  'an erasure clears a row that was matched to the person by name and employer only (run: %s)',
   async (state) => {
     const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
     const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
@@ -176,7 +179,7 @@ it('an erasure keeps a colleague who has the same shared mailbox', async () => {
   expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
 });
 
-it('an erased person of an unknown call without a known id is not written by a later delivery', async () => {
+it('deliveries of an unknown call do not bring back a person who was erased by e-mail', async () => {
   const call = await callWithPhones(warehouse);
   await markUnknown(warehouse, call.attemptId, 'lost');
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
@@ -215,7 +218,7 @@ it('an erased person is not claimed by a page that opens at the same moment', as
   expect(rows).toEqual([]);
 });
 
-it('a CRM record id that two people have had identifies neither of them', async () => {
+it('keysOfRecord() has no keys for a CRM record id that two people have had', async () => {
   await stagedRun(warehouse, [{ keys: ['email:first@reused.example'], contactId: 'reused' }]);
   await stagedRun(warehouse, [{ keys: ['email:second@reused.example'], contactId: 'reused' }]);
   expect(await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'reused' })).toBeUndefined();

@@ -76,7 +76,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
   });
 
-  it('an erasure that cannot replace planner statistics says that the person is erased and what remains', async () => {
+  it('an erasure fails with erasure.samples-left if planner statistics still have values of the person', async () => {
     const call = await enrichedCall();
     const keys = [`email:${first(call).email}`];
     await warehouse.query`analyze`;
@@ -96,7 +96,7 @@ describe('a person who is erased', () => {
   });
 
   it.each(['hubspot', 'generic'])(
-    'an erased person is not asked for by another e-mail in the same record of a %s export',
+    'a new row in the CRM record of an erased person is suppressed, although its e-mail is new (%s export)',
     async (source) => {
       const [person] = (await enrichedCall()).people;
       const { email, ...name } = person!.identity;
@@ -122,7 +122,7 @@ describe('a person who is erased', () => {
     },
   );
 
-  it('an erasure finds the person by data that only the service has, and in rows of other exports', async () => {
+  it('an erasure by person id also clears rows of other exports that share an e-mail or a profile', async () => {
     const call = await enrichedCall();
     const { email, personId } = first(call);
     const later = await stagedRun(warehouse, [
@@ -136,7 +136,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
   });
 
-  it('an erasure removes a waiting delivery about the person together with its payload', async () => {
+  it('an erasure removes the person from a waiting delivery, and the phones of others are applied', async () => {
     const call = await answeredCall(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     const { email, personId } = first(call);
@@ -155,7 +155,7 @@ describe('a person who is erased', () => {
     return rows.map(({ reason }) => reason);
   }
 
-  it('a person who is erased during a call is not written by the answer, and the row says why', async () => {
+  it('the answer about a person erased during the call is discarded, and the reason of the row says so', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
@@ -192,7 +192,7 @@ describe('a person who is erased', () => {
   });
 });
 
-it('an erasure and the recording of an answer at once leave nothing of the person, in either order', async () => {
+it('an erasure that runs while the answer is recorded leaves nothing of the person', async () => {
   const calls = await Promise.all(Array.from({ length: 6 }, () => callWithPhones(warehouse)));
   await Promise.all(
     calls.flatMap((call) => [
@@ -204,7 +204,7 @@ it('an erasure and the recording of an answer at once leave nothing of the perso
   expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
 });
 
-it('findNamesakes() lists a person of the same name from an answer to a call for the erased person', async () => {
+it('findNamesakes() lists a person of the same name but another e-mail that the call for a row found', async () => {
   const name = { firstName: 'Ada', lastName: 'Novak' };
   const row = { keys: ['email:ada@acme.example'], email: 'ada@acme.example', ...name };
   const runId = await runningRunOf(warehouse, [
@@ -221,7 +221,7 @@ it('findNamesakes() lists a person of the same name from an answer to a call for
   expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
 });
 
-it('findNamesakes() lists nobody if the answer is about the erased person', async () => {
+it('findNamesakes() lists nobody if the call for a row found a person with the e-mail of the row', async () => {
   const row = {
     keys: ['email:zoe@acme.example'],
     email: 'zoe@acme.example',

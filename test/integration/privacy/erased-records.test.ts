@@ -31,7 +31,7 @@ async function outcomeOf(again: StagedRow): Promise<string | null> {
 }
 
 it.each(['undone_at = now()', `status = 'failed'`])(
-  'an erasure leaves the record id of another person whom only a run with %s took for the erased one',
+  'an erasure does not suppress a record id that only a run with %s gave to the erased person',
   async (assignment) => {
     const record = `wrong-${assignment.replaceAll(/\W/g, '')}`;
     await exportOf(row(record, 'Ada Novak'));
@@ -51,7 +51,7 @@ it('an erasure suppresses a reused record id only together with the name of the 
   expect(await outcomeOf(row('reused', 'Ada Novak', 'fjord.example'))).toBe('suppressed');
 });
 
-it('an erasure leaves only deletions of the erased contacts in the change feed', async () => {
+it('after an erasure, the change feed has only a delete for the contact of the erased person', async () => {
   const feedOf = async (contactId: string): Promise<string[]> => {
     const rows = await warehouse.query<{ operation: string }>`
       select operation from changes where contact_id = ${contactId} order by change_id`;
@@ -117,7 +117,7 @@ async function changedAddress(record: string, names: readonly [string, string], 
 }
 
 it.each(['before', 'after'] as const)(
-  'an erasure by the e-mail %s a change reaches the person of the CRM record without another call',
+  'an erasure by the e-mail %s a change of the CRM record removes the person and both rows',
   async (which) => {
     const name = which === 'before' ? 'Nora Iversen' : 'Runa Iversen';
     const addresses = await changedAddress(`moved-${which}`, [name, name], [`id-${which}`]);
@@ -131,7 +131,7 @@ it.each(['before', 'after'] as const)(
 );
 
 it.each(['before', 'after'] as const)(
-  'an erasure by the e-mail %s a change reaches both people found for the CRM record',
+  'an erasure by the e-mail %s a change of the CRM record removes both people found for the record',
   async (which) => {
     const name = which === 'before' ? 'Dora Lindqvist' : 'Mira Lindqvist';
     const ids = [`first-${which}`, `second-${which}`];
@@ -144,7 +144,7 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-it('an erasure reaches the person of a CRM record after retention has removed the earlier row', async () => {
+it('an erasure by the new e-mail of a CRM record removes the person after retention removed the rows', async () => {
   const { after } = await changedAddress('pruned', ['Tilda Falk', 'Tilda Falk'], ['id-pruned']);
   await prune(warehouse, { staging: 0, rows: 0 }, signal);
   await erase(warehouse, [`email:${after}`], note);
@@ -154,10 +154,13 @@ it('an erasure reaches the person of a CRM record after retention has removed th
 it.each([
   ['another first name', 'Ada Novak', 'Bea Novak'],
   ['another name', 'Ida Novak', 'Cleo Quist'],
-])('an erasure keeps the earlier person of a CRM record with %s', async (_, before, after) => {
-  const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
-  await erase(warehouse, [`email:${addresses.after}`], note);
-  const left = await everything(warehouse);
-  expect(left).toContain(before.split(' ')[0]);
-  expect(left).not.toContain(addresses.after);
-});
+])(
+  'an erasure by the new e-mail of a CRM record keeps the earlier person with %s',
+  async (_, before, after) => {
+    const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
+    await erase(warehouse, [`email:${addresses.after}`], note);
+    const left = await everything(warehouse);
+    expect(left).toContain(before.split(' ')[0]);
+    expect(left).not.toContain(addresses.after);
+  },
+);

@@ -23,7 +23,7 @@ const warehouse = await warehouseOfFile({ keepsPlans: true });
 const email = 'cleo@orbit.example';
 const md5 = createHash('md5').update(email).digest('hex');
 
-/** The list has the profile of a person of whom only an answer of another service states profile and address. */
+/** Only an answer of another service links the suppressed profile to the e-mail of the row. */
 beforeEach(async () => {
   await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const person = { id: 'of-other', email, proflink_url: 'https://www.linkedin.com/in/cleo' };
@@ -37,16 +37,16 @@ beforeEach(async () => {
 });
 
 it.each<[string, StagedRow]>([
-  ['its address', { keys: [`email:${email}`], email, contactId: 'of-crm' }],
-  ['the hash of its address', { keys: [`hash:${md5}`], hashedEmail: md5, contactId: 'of-crm' }],
-])('a run does not ask for a row if another service connects %s with a listed key', async (_, row) => {
+  ['its e-mail', { keys: [`email:${email}`], email, contactId: 'of-crm' }],
+  ['the hash of its e-mail', { keys: [`hash:${md5}`], hashedEmail: md5, contactId: 'of-crm' }],
+])('a row is suppressed if an answer of another service links %s to a suppressed profile', async (_, row) => {
   const run = await stagedRun(warehouse, [row]);
   await planRows(warehouse, run.runId, asked);
   await openPage(warehouse, run.runId, 1, asked);
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
 });
 
-it('a delivery is not written if another service links the person to an entry of the suppression list', async () => {
+it('a delivery gives no phone to a person if another service links the person to a suppressed profile', async () => {
   await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);

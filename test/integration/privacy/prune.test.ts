@@ -24,7 +24,7 @@ const noSignal = new AbortController().signal;
 
 const warehouse = await warehouseOfFile();
 
-/** All that there is happened so long ago. */
+/** Moves the times of all runs, answers and deliveries into the past. */
 async function age(seconds: number): Promise<void> {
   const ago = `make_interval(secs => ${seconds})`;
   for (const [table, columns] of [
@@ -37,7 +37,7 @@ async function age(seconds: number): Promise<void> {
   }
 }
 
-/** What is kept of a run that says something of people. */
+/** Counts the answers, payloads and rows of a call that still have personal data. */
 async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, number>> {
   const rows = await warehouse.query<Record<string, number>>`
     select (select count(*)::int from raw_answers where attempt_id = ${attemptId}) as answers,
@@ -50,7 +50,7 @@ async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, 
 const whole = { answers: 1, deliveries: 1, rows: 3 };
 const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
-it('prune() removes data that is older than its retention', async () => {
+it('prune() removes answers, payloads and cells older than their retention, as measurePrune() counts', async () => {
   const call = await endedWithPhones(warehouse);
   await age(month + 60);
   const measured = await measurePrune(warehouse, everything);
@@ -80,10 +80,10 @@ it('a repeated delivery is recognised after prune(), and a new delivery is appli
   expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
 });
 
-describe('what is still needed', () => {
+describe('prune() with a retention of 0 seconds', () => {
   const always = { answers: 0, deliveries: 0, staging: 0 };
 
-  it('prune() keeps data of an unfinished run', async () => {
+  it('prune() keeps answers, payloads and cells of a run that has not ended', async () => {
     const call = await deliveredCall(warehouse);
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toEqual(whole);
@@ -103,7 +103,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
   });
 
-  it('prune() keeps the answer of an unknown call until a decision, and clears its rows', async () => {
+  it('prune() keeps the answer of an unknown call until the operator decides, and clears its rows', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.query`insert into raw_answers (attempt_id, body_gzip) values (${call.attemptId}, ${'body'})`;
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
@@ -162,7 +162,7 @@ describe('what is still needed', () => {
     });
   });
 
-  it('prune() removes the rows of a plan that was killed', async () => {
+  it('prune() clears the rows of a plan that was killed two days ago', async () => {
     const { run } = await findOrBeginRun(warehouse, {
       filePath: '/nowhere/plan.csv',
       fileName: 'plan.csv',

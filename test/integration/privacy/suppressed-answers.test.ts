@@ -44,7 +44,7 @@ async function runOf(row: StagedRow, person: Person): Promise<(string | null)[]>
   return outcomesOf(warehouse, runId);
 }
 
-/** The outcomes of rows in a run that has opened its page; null: the run would ask for the row. */
+/** The outcomes of rows in a run that has opened its page; null: the run would request the person. */
 async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);
   await planRows(warehouse, run.runId, asked);
@@ -52,7 +52,7 @@ async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]>
   return outcomesOf(warehouse, run.runId);
 }
 
-it('a later run does not ask again for a row whose answer was suppressed, until the entry is removed', async () => {
+it('a row stays suppressed in later runs after a suppressed answer, until the entry is removed', async () => {
   const { row, person } = employee('listed-one.example');
   await putOnList(warehouse, 'domain:listed-one.example');
   expect(await runOf(row, person)).toEqual(['suppressed']);
@@ -63,23 +63,20 @@ it('a later run does not ask again for a row whose answer was suppressed, until 
 
 it.each([
   ['the employer', { email: null }],
-  ['the address', { organization: null }],
-])(
-  'a run does not ask for a person if %s in an earlier answer belongs to a listed domain',
-  async (_, without) => {
-    const domain = `listed-${people}.example`;
-    const { row, person } = employee(`eu.${domain}`);
-    await appendContact(warehouse, {
-      contactId: row.contactId,
-      runId: 'gone',
-      person: { ...person, ...without },
-    });
-    await putOnList(warehouse, `domain:${domain}`);
-    expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
-  },
-);
+  ['the e-mail', { organization: null }],
+])('a row is suppressed if %s in an earlier answer belongs to a suppressed domain', async (_, without) => {
+  const domain = `listed-${people}.example`;
+  const { row, person } = employee(`eu.${domain}`);
+  await appendContact(warehouse, {
+    contactId: row.contactId,
+    runId: 'gone',
+    person: { ...person, ...without },
+  });
+  await putOnList(warehouse, `domain:${domain}`);
+  expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
+});
 
-describe('rows for which a run does not ask', () => {
+describe('fresh rows and duplicates', () => {
   const { signal } = new AbortController();
 
   /** What a planned run keeps of its rows after its end. */
@@ -91,7 +88,7 @@ describe('rows for which a run does not ask', () => {
       select outcome, last_name as name from run_rows where run_id = ${run.runId} order by row_number`;
   }
 
-  it('fresh rows and duplicates are suppressed if an earlier answer has a listed key of the person', async () => {
+  it('fresh rows and duplicates are suppressed if the e-mail in an earlier answer is suppressed', async () => {
     const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
     for (const { row, person } of [listed, other])
       expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
@@ -104,7 +101,7 @@ describe('rows for which a run does not ask', () => {
     ]);
   });
 
-  it('a fresh row is suppressed if an earlier answer has a listed key; the contact keeps its person', async () => {
+  it('a contact keeps its person if its fresh row is suppressed by the e-mail in an earlier answer', async () => {
     const { row, person } = employee('of-contact.example');
     expect(await runOf(row, person)).toEqual(['enriched']);
     await putOnList(warehouse, `email:${person.email}`);
@@ -115,8 +112,8 @@ describe('rows for which a run does not ask', () => {
   });
 });
 
-it.each(['an answer', 'the list'])(
-  'the cells of a contact that has lost its person are removed when %s suppresses its row',
+it.each(['an answer', 'the suppression list'])(
+  'a row suppressed by %s loses its cells, also if its contact had another person before',
   async (suppressedBy) => {
     const [former, listed] = [employee('cells.example'), employee('cells.example')];
     const contactId = `cells-${former.row.contactId}`;

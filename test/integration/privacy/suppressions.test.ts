@@ -56,7 +56,7 @@ it('a plan leaves out people on the suppression list by e-mail, profile, id or h
   expect(await planned(rows)).toEqual([...listed.map(() => 'suppressed'), null]);
 });
 
-it('a plan leaves out people at a listed domain, at its subdomain, or with an employer at it', async () => {
+it('a plan leaves out people with an e-mail or employer at a suppressed domain or its subdomain', async () => {
   await put('domain:acme.example');
   const run = await stagedRun(warehouse, [
     { keys: ['email:ada@acme.example'] },
@@ -70,7 +70,7 @@ it('a plan leaves out people at a listed domain, at its subdomain, or with an em
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
 });
 
-it('a plan leaves out everyone with a listed shared mailbox, but only the listed colleague by name', async () => {
+it('a suppressed shared mailbox suppresses all its users; with a name, it suppresses only that user', async () => {
   await put('email:info@acme.example');
   const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
   expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
@@ -91,7 +91,7 @@ it('the cells of a suppressed row are removed', async () => {
   ]);
 });
 
-it('a file for the suppression list is reported with the count and first rows that identify no person', async () => {
+it('suppressStaged() returns the count and the first five of the rows that identify no person', async () => {
   const nameless = Array.from({ length: 6 }, () => ({ keys: [] }));
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, ...nameless]);
   expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
@@ -134,7 +134,7 @@ it('the suppression list stores no personal data', async () => {
   ]);
 });
 
-it('the suppression list shows all entries that suppress a person, including the domain', async () => {
+it('findSuppressions() returns the entries that suppress each key, such as an entry for its domain', async () => {
   const email = address();
   await put(`email:${email}`, 'domain:held.example');
   const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
@@ -147,9 +147,9 @@ it('the suppression list shows all entries that suppress a person, including the
 });
 
 it.each([
-  ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
-  ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],
-])('data about a suppressed person is not written, and is paid for: %s', async (_, keyOf) => {
+  ['by the e-mail of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
+  ['by the id in the answer', (call: PhonesCall) => `person:${call.ids[0]!}`],
+])('an answer about a person suppressed %s is billed, but not stored', async (_, keyOf) => {
   const call = await callWithPhones(warehouse);
   await put(keyOf(call));
   await recordPhonesAnswer(warehouse, call);
@@ -164,7 +164,7 @@ it.each([
   expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
 });
 
-it('a person whom an answer found to be suppressed is not asked and paid for again', async () => {
+it('a person suppressed by the id in an answer stays suppressed in the next plan, until unsuppress()', async () => {
   const call = await callWithPhones(warehouse);
   const listed = `person:${call.ids[0]!}`;
   await put(listed);
@@ -176,7 +176,7 @@ it('a person whom an answer found to be suppressed is not asked and paid for aga
   expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
 });
 
-it('a late result about a suppressed person is dropped with its payload; others are applied', async () => {
+it('a delivery with a suppressed person is stored without payload, and gives phones only to others', async () => {
   const call = await answeredCall(warehouse);
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
