@@ -193,7 +193,7 @@ it('the report of a run measures coverage before and after, without duplicates a
   });
 });
 
-it('the report of a run splits credits by what they bought, and the parts add up', () => {
+it('the report of a run splits settled credits into records, phones, waterfall and operator decisions', () => {
   expect(report.credits.settled).toEqual({
     total: '23.5',
     records: '5',
@@ -204,7 +204,7 @@ it('the report of a run splits credits by what they bought, and the parts add up
   expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
 });
 
-it('the report of a run counts the sent calls of all runs in rate windows', () => {
+it('the report of a run shows the peak of calls in a rate window, including calls of other runs', () => {
   const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
   expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
   expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
@@ -212,13 +212,13 @@ it('the report of a run counts the sent calls of all runs in rate windows', () =
   expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
 });
 
-it('the report of a run lists what the operator must do', () => {
+it('the report of a run lists the commands that the operator has to run next', () => {
   expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
     'enrich attempts list',
   ]);
 });
 
-it('the report of a run no longer lists open rows that a later run has enriched', async () => {
+it('the report of a run lists no action for unfinished rows that a later run has looked up', async () => {
   const first = await stagedRun(warehouse, [
     { keys: [], contactId: 'later-1', outcome: 'over_budget' },
     { keys: [], contactId: 'later-2', outcome: 'over_budget' },
@@ -252,7 +252,7 @@ it.each(reportFormats)('the report of a run has no personal data as %s', (format
   expect(text).not.toMatch(/orbit\.example|Pilot|\+1 ?202/);
 });
 
-it('the report of a run compares contacts with known values, by record id or e-mail', async () => {
+it('the report of a run compares contacts with a file of known values, by record id or e-mail', async () => {
   const folder = temporaryFolder(onTestFinished);
   const truth = join(folder, 'truth.csv');
   writeFileSync(

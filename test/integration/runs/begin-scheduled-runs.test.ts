@@ -23,7 +23,7 @@ const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });
 let folder: string;
 let exportAccess: ExportAccess;
-/** What the last schedule could not begin. */
+/** The exports that the last call of begin() refused. */
 let refused: readonly RefusedExport[];
 
 beforeEach(() => {
@@ -35,7 +35,7 @@ beforeEach(() => {
   };
 });
 
-/** Each file an hour younger than the one before. */
+/** Writes a file that is an hour newer than the file before. */
 let age = 0;
 function write(name: string, content = `${folder} ${name}`): string {
   const path = join(folder, name);
@@ -158,14 +158,14 @@ it('scheduled runs are refused without a budget of the schedule or the worker', 
   await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
 });
 
-it('scheduled runs fail if the named file or every file of a pattern is missing', async () => {
+it('a schedule fails if its named or newest file is missing; if every new file is missing, no run begins', async () => {
   const missing = { type: 'export.missing' };
   await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
   await expect(begin({ kind: 'newest', from: '*.csv' })).rejects.toMatchObject(missing);
   expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
 });
 
-describe('every new file', () => {
+describe('a schedule that runs every new file', () => {
   const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
 
   /** Gives the run a row. @param claimedBy the run whose first row represents the person */
@@ -176,7 +176,7 @@ describe('every new file', () => {
       values (${runId}, 1, 'c1', '[]', array['email:ada@orbit.example'], ${outcome}, ${claimedBy}, 1)`;
   }
 
-  it('each new file runs once, oldest first; a copy under another name is not new', async () => {
+  it('each new file of a schedule runs once, oldest first; a copy under another name is not new', async () => {
     write('b.csv', `${folder} monday`);
     write('a.csv', `${folder} tuesday`);
     write('copy.csv', `${folder} monday`);
@@ -188,7 +188,7 @@ describe('every new file', () => {
     expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
   });
 
-  it('a file is new again if people were in flight in a run that no longer claims them', async () => {
+  it('a schedule runs a file again when another run releases the claims of its in_flight people', async () => {
     write('shared.csv');
     const [run] = await begin(choice);
     const other = (await stagedRun(warehouse, [])).runId;
@@ -207,7 +207,7 @@ describe('every new file', () => {
   });
 });
 
-describe('an export that lies elsewhere', () => {
+describe('a schedule with a remote export or SQL', () => {
   let store: S3Store;
 
   beforeEach(async () => {
@@ -229,7 +229,7 @@ describe('an export that lies elsewhere', () => {
     return rows[0] as unknown;
   };
 
-  it('a downloaded export of a schedule is staged by its worker, and its download is removed', async () => {
+  it('a schedule stages a downloaded export and removes the download', async () => {
     store.put('crm/out/2026-11-21.csv', csv('ada'));
     const [run] = await begin({ kind: 'file', from: 's3://crm/out/{date}.csv' });
     expect(await statusOf(run!.runId)).toEqual({
@@ -241,7 +241,7 @@ describe('an export that lies elsewhere', () => {
     expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
-  it('an export that cannot be downloaded fails alone, and the others of its folder are enriched', async () => {
+  it('a schedule refuses an export that cannot be downloaded, and runs the other exports of the folder', async () => {
     store.put('crm/out/a.csv', csv('ada'));
     store.put('crm/out/b.csv', csv('ben'));
     store.redirects.set('/crm/out/a.csv', '/elsewhere');
@@ -249,7 +249,7 @@ describe('an export that lies elsewhere', () => {
     expect(refused).toMatchObject([{ file: 'a.csv' }]);
   });
 
-  it('an object in S3 that a run has enriched is downloaded again only after it changed', async () => {
+  it('a schedule downloads an S3 object that a run has enriched again only after it changed', async () => {
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
     const fetched = (): number => store.requests.filter(({ path }) => path.includes('a.csv')).length;
     store.put('crm/out/a.csv', csv('cy'), new Date(night));

@@ -70,7 +70,7 @@ it('reconcileContacts() uses the index for the contacts of 300 rows out of 24,00
 it.each([
   [300, 'few'],
   [3_000, 'many'],
-] as const)('amountOfKeys() calls %i keys beside 6,000 lookups %s', async (keys, amount) => {
+] as const)('amountOfKeys() rates %i keys against 6,000 lookups as "%s"', async (keys, amount) => {
   await warehouse.query`create temporary table some_keys as select generate_series(1, ${keys}::integer)`;
   expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe('few');
   await warehouse.query`analyze some_keys`;

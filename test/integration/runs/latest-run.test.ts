@@ -11,7 +11,7 @@ beforeEach(async () => {
   await warehouse.query`truncate enrichment.runs cascade`;
 });
 
-/** Younger than all before. */
+/** Begins a run that is newer than all earlier runs. */
 async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 'plan'): Promise<string> {
   const { run } = await findOrBeginRun(warehouse, {
     filePath: file,
@@ -41,7 +41,7 @@ it('servicesOfRuns() lists the services of runs that may have spent credits, not
   expect(await servicesOfRuns(warehouse)).toEqual(['sandbox']);
 });
 
-it('the last part of a run id finds its run, and is refused if two runs share it', async () => {
+it('getRun() finds a run by the last part of its id, and refuses a part that two runs share', async () => {
   await begin('a.csv', 'finished', 'hand');
   await begin('b.csv', 'finished', 'hand');
   await warehouse.query`delete from enrichment_internal.notifications`;
@@ -56,7 +56,7 @@ it('the last part of a run id finds its run, and is refused if two runs share it
   await expect(getRun(warehouse, '0a1b2c')).rejects.toMatchObject({ type: 'run.ambiguous' });
 });
 
-it('"latest" is the newest run, by hand or by schedule, and never a plan', async () => {
+it('"latest" is the newest run, started by hand or by a schedule, and never a plan', async () => {
   await begin('a.csv', 'paused', 'hand');
   const nightly = await begin('b.csv', 'finished', 'schedule');
   await begin('c.csv', 'planned', 'plan');

@@ -17,7 +17,7 @@ const people = (file: string) =>
     contactId: `${file}-${number}`,
   }));
 
-/** A run that has begun to ask for two people, and a later run of the same people with other options. */
+/** A run that claims two people, and a later run of the same people. */
 async function twoRuns(file: string): Promise<readonly [string, string]> {
   const first = await runningRunOf(warehouse, people(file));
   await openPage(warehouse, first, 1, asked);
@@ -28,7 +28,7 @@ async function twoRuns(file: string): Promise<readonly [string, string]> {
 
 const reason = { type: 'run.paused', reason: 'a person', next: 'enrich resume' } as const;
 
-it('a finished run names the paused run that claims its other people, and ends with exit code 3', async () => {
+it('a finished run with in_flight people names the paused run that claims them, with exit code 3', async () => {
   const [paused, second] = await twoRuns('paused');
   await setRunStatus(warehouse, paused, 'paused', reason);
   expect(await readPausedRuns(warehouse.database, second)).toEqual([{ runId: paused, people: 2 }]);
@@ -41,7 +41,7 @@ it('a finished run names the paused run that claims its other people, and ends w
   expect(exitCodeOf(facts)).toBe(3);
 });
 
-it('a finished run needs no action if a running run asks for its other people', async () => {
+it('a finished run with in_flight people needs no action if the run that claims them is running', async () => {
   const [, second] = await twoRuns('running');
   await endRun(warehouse, second, 'finished', undefined);
   const facts = await readRunFacts(warehouse, second);
@@ -49,7 +49,7 @@ it('a finished run needs no action if a running run asks for its other people', 
   expect(exitCodeOf(facts)).toBe(0);
 });
 
-it('people of an unknown call in a paused run do not wait for that run', async () => {
+it('readPausedRuns() does not count people of an unknown call of the paused run', async () => {
   const [paused, second] = await twoRuns('undecided');
   await setRunStatus(warehouse, paused, 'paused', reason);
   await warehouse.query`

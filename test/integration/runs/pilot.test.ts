@@ -31,7 +31,7 @@ async function plannedRun(options: object): Promise<string> {
   return runId;
 }
 
-/** As if the pilot had been asked for: so many of it found, each at a credit. */
+/** Answers the pilot: the service finds so many of its people, for one credit each. */
 async function answer(runId: string, found: number, phones?: readonly string[]): Promise<void> {
   const rows = await warehouse.query<{ row_number: number; contact_id: string }>`
     select row_number, contact_id from run_people join run_rows using (run_id, row_number)
@@ -57,7 +57,7 @@ async function answer(runId: string, found: number, phones?: readonly string[]):
     values (${runId}, ${runId}, 1, 'settled', 12, 12, ${found}, '{}')`;
 }
 
-it('a pilot is a sample of all kinds of rows, in pages before the other people', async () => {
+it('a pilot is a sample of work and free-mail rows, in a page before all other people', async () => {
   const runId = await plannedRun({});
   const { plan } = await getRun(warehouse, runId);
   expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
@@ -76,7 +76,7 @@ it('a pilot is a sample of all kinds of rows, in pages before the other people',
   expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
 });
 
-it('a pilot without a rule shows its figures and waits for approval once', async () => {
+it('a pilot without a rule pauses the run once, and the reason has its match rate and cost', async () => {
   const runId = await plannedRun({});
   await answer(runId, 6);
   const judged = await judgePilot(warehouse, runId);
@@ -92,9 +92,14 @@ it('a pilot without a rule shows its figures and waits for approval once', async
 });
 
 it.each([
-  ['is good enough', { minMatchRate: 0.5 }, 'continue', undefined],
-  ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
-])('a pilot that %s continues or pauses by its rules', async (_, options, kind, reason) => {
+  ['of exactly --min-match-rate lets the run continue', { minMatchRate: 0.5 }, 'continue', undefined],
+  [
+    'below --min-match-rate pauses the run',
+    { minMatchRate: 0.6 },
+    'pause',
+    'the match rate is below 60.0 %: pilot',
+  ],
+])('a pilot with a match rate %s', async (_, options, kind, reason) => {
   const runId = await plannedRun(options);
   await answer(runId, 6);
   const judged = await judgePilot(warehouse, runId);
@@ -103,7 +108,7 @@ it.each([
   expect((await getRun(warehouse, runId)).status).toBe(kind === 'pause' ? 'paused' : 'running');
 });
 
-describe('the guard of the match rate', () => {
+describe('the quality gate of the match rate', () => {
   /** A run whose 12 calls found one person in ten. */
   async function poorRun(): Promise<string> {
     const runId = await plannedRun({});
@@ -122,16 +127,16 @@ describe('the guard of the match rate', () => {
     return runId;
   }
 
-  it('the quality gate does not pause a run that has no people left to ask for', async () => {
+  it('the quality gate of the match rate does not pause a run that has no people left to request', async () => {
     const runId = await poorRun();
     await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
     expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
   });
 
-  it('the quality gate counts the latest calls, and counts anew after it has paused a run', async () => {
+  it('the quality gate counts the last 120 people, and begins anew after restartMatchRate()', async () => {
     const runId = await poorRun();
     expect(await watchMatchRate(warehouse, runId, null)).toBeUndefined();
-    // Until the run is paused, every check says so: the pause may fail.
+    // Each check reports the low match rate until the run is paused, because the pause may fail.
     for (let check = 1; check <= 2; check += 1)
       expect((await watchMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
     await restartMatchRate(warehouse, runId);
@@ -139,7 +144,7 @@ describe('the guard of the match rate', () => {
   });
 });
 
-it('people of an unknown call are asked for a second time and not a third time', async () => {
+it('with --on-unknown retry, people of an unknown call are requested a second but not a third time', async () => {
   const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
   expect((await getRun(warehouse, runId)).plan?.credits.worst_case).toBe('120');
   const ask = async (): Promise<void> => {

@@ -33,7 +33,7 @@ async function remember(
   await insertLookup(warehouse.pool, { key, found: outcome === 'enriched', secondsAgo, fieldGroup });
 }
 
-/** Until a person waits for a lock in this database. */
+/** Returns when a session of this database waits for a lock. */
 async function waitsForALock({ pool }: Warehouse): Promise<void> {
   for (;;) {
     const waiting = await pool.query(
@@ -43,7 +43,7 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
   }
 }
 
-it('of the rows of one CRM record, only the row that identifies a person is asked for', async () => {
+it('of several rows of one CRM record, a plan keeps only the row with the strongest key', async () => {
   const rows = [
     { keys: ['name:ada novak|acme'], contactId: 'strong' },
     { keys: ['email:info@acme|ada novak'], contactId: 'strong' },
@@ -69,7 +69,7 @@ it('rows that name different people in one CRM record are all duplicates, with a
     { keys: ['email:d1'], contactId: 'double', ...ada },
     { keys: ['email:d2'], contactId: 'double', ...bob },
     { keys: ['email:d1'], contactId: 'double', ...ada },
-    // Another record of a person is asked for.
+    // The person is requested for another record.
     { keys: ['email:d1'], contactId: 'single', ...ada },
     { keys: ['email:d3'], contactId: 'moved', ...ada },
     { keys: ['email:d4'], contactId: 'moved', ...ada },
@@ -91,7 +91,7 @@ it('rows that name different people in one CRM record are all duplicates, with a
   ]);
 });
 
-it('a warning counts rows without the id that the importer of their CRM needs', async () => {
+it('the plan of a HubSpot export warns of rows without a HubSpot record id', async () => {
   const run = await stagedRun(warehouse, [
     { keys: ['email:a1'], contactId: '4701' },
     { keys: ['email:b1'], contactId: 'key:0b54' },
@@ -111,14 +111,14 @@ it('a warning counts rows without the id that the importer of their CRM needs', 
   }
 });
 
-it('rows that share keys pairwise in a chain of a thousand are duplicates of one person', async () => {
+it('1,000 rows are one person if each row shares a key with the next row', async () => {
   const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
   const outcomes = await planned(rows.reverse());
   expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
   expect(outcomes[0]).toBeNull();
 });
 
-it('people who were found stay fresh for another time than people who were not', async () => {
+it('people who were found and people who were not found stay fresh for different times', async () => {
   await remember('email:f1', 'enriched', 7_200);
   await remember('email:f2', 'not_found', 7_200);
   await remember('email:f3', 'not_found', 1_800);
@@ -127,7 +127,7 @@ it('people who were found stay fresh for another time than people who were not',
   expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
 });
 
-it('a lookup by one row counts for all rows of the person', async () => {
+it('a lookup by a key of one row makes the person fresh in all rows of the person', async () => {
   await remember('profile:g1', 'enriched', 60);
   expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
     'fresh',
@@ -135,7 +135,7 @@ it('a lookup by one row counts for all rows of the person', async () => {
   ]);
 });
 
-it('a person with a fresh phone is asked for without the phone, in a separate call', async () => {
+it('a person with a fresh phone is requested without the phone, in a separate call', async () => {
   const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
   for (const name of ['p1', 'p3']) {
     await remember(`email:${name}`, 'enriched', 100_000);
@@ -168,14 +168,14 @@ it('a person with a fresh phone is asked for without the phone, in a separate ca
   ]);
 });
 
-it('a person whom another run is asking for gets the outcome in_flight', async () => {
+it('a person claimed by another run gets the outcome in_flight', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
   await planRows(warehouse, other.runId, asked);
   await openPage(warehouse, other.runId, 1, asked);
   expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
 });
 
-it('a person is asked for even if a run with another service is asking for the same person', async () => {
+it('a claim of a run at another service does not keep a run from requesting the person', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
   await planRows(warehouse, other.runId, { ...asked, service: 'another' });
   await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
@@ -184,7 +184,7 @@ it('a person is asked for even if a run with another service is asking for the s
   expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
 });
 
-it('the hash of a plan is independent of the priority, so a backfill can apply it', async () => {
+it('the hash of a plan does not depend on the priority of the run', async () => {
   const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
   const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
   await warehouse.query`
@@ -223,8 +223,8 @@ it('the hash of a plan is the same for the same file, and changes if an outcome 
   expect((await planRows(warehouse, again.runId, asked)).plan_hash).not.toBe(first.plan_hash);
 });
 
-describe('opening a page', () => {
-  it('opening a page skips people whom another run enriched while the page waited for its claims', async () => {
+describe('openPage()', () => {
+  it('openPage() skips people who became fresh while it waited for the lock on their claims', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
     await planRows(warehouse, run.runId, asked);
     const recording = await warehouse.pool.connect();
@@ -246,7 +246,7 @@ describe('opening a page', () => {
     expect(claims).toEqual([]);
   });
 
-  it('opening a page claims its people, so only one of two runs asks for the same person', async () => {
+  it('openPage() claims its people, so only one of two runs requests the same person', async () => {
     const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
     await planRows(warehouse, one!.runId, asked);
     await planRows(warehouse, other!.runId, asked);
@@ -279,7 +279,7 @@ describe('opening a page', () => {
     return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
   }
 
-  it('opening a page asks once for a known person whom two runs list under different keys', async () => {
+  it('openPage() gives a known person to only one of two runs that have different keys of the person', async () => {
     await answered('person:k1', 'email:k1', 'profile:k1');
     expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
       [null],
@@ -287,7 +287,7 @@ describe('opening a page', () => {
     ]);
   });
 
-  it('opening a page skips a person whom an open page of the same run is asking for', async () => {
+  it('openPage() skips a person who is in another open page of the run under another key', async () => {
     await answered('person:k8', 'email:k8', 'profile:k8');
     const between = Array.from({ length: peoplePerPage }, (_, index) => ({
       keys: [`email:between-${index}`],
@@ -305,7 +305,7 @@ describe('opening a page', () => {
     expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
   });
 
-  it('a person who was asked for by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
+  it('a person who was looked up by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
     const email = 'h3@orbit.example';
     const [md5, sha256] = emailHashes(email);
     const staged = await stagedRun(warehouse, [{ keys: [`hash:${md5}`], hashedEmail: md5! }]);
@@ -319,7 +319,7 @@ describe('opening a page', () => {
     expect(await outcomesOf(warehouse, staged.runId)).toEqual(['fresh']);
   });
 
-  it('opening a page a second time returns the same batches', async () => {
+  it('openPage() returns the same batches when it is called again', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
     const run = await stagedRun(warehouse, rows);
     await planRows(warehouse, run.runId, asked);
@@ -343,7 +343,7 @@ describe('people who opted out of calls', () => {
     return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
   }
 
-  it('people who opted out of calls are in separate batches if phones are asked for', async () => {
+  it('people who opted out of calls are in separate batches if the run requests phones', async () => {
     const rows = [...people('calls-a-', [1]), { keys: ['email:calls-a-4'], optedOutOfCalls: true }];
     const run = await stagedRun(warehouse, rows);
     const plan = await planRows(warehouse, run.runId, phones);
@@ -353,7 +353,7 @@ describe('people who opted out of calls', () => {
     expect([second, fifth]).toEqual([10, 11]);
   });
 
-  it('people who opted out of calls stay fresh without a phone in a later run that asks for phones', async () => {
+  it('people who opted out of calls stay fresh without a phone in a later run that requests phones', async () => {
     await remember('email:calls-d-0', 'enriched', 60);
     await remember('email:calls-d-1', 'enriched', 60);
     const run = await stagedRun(warehouse, people('calls-d-', [0]));
@@ -362,7 +362,7 @@ describe('people who opted out of calls', () => {
   });
 });
 
-it('planRows() counts the people whom earlier calls of this service found', async () => {
+it('planRows() counts the people of the plan who were found by earlier calls to the same service', async () => {
   await insertLookup(warehouse.pool, { key: 'email:refound-1', secondsAgo: 100_000 });
   await insertLookup(warehouse.pool, { key: 'profile:refound-1', secondsAgo: 100_000 });
   await insertLookup(warehouse.pool, { key: 'email:refound-2', secondsAgo: 100_000, found: false });
@@ -372,7 +372,7 @@ it('planRows() counts the people whom earlier calls of this service found', asyn
     { keys: ['email:refound-1', 'profile:refound-1'] },
     { keys: ['email:refound-2'] },
     { keys: ['email:refound-3'] },
-    // Known by the address of the person's second row.
+    // The person was looked up by the e-mail of the next row.
     { keys: ['profile:refound-4'] },
     { keys: ['email:refound-4', 'profile:refound-4'] },
   ]);

@@ -12,14 +12,14 @@ const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, proble
 const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
 
-it('planRun() refuses to run if the plan differs from --plan, even when it is retried', async () => {
+it('planRun() refuses a run if its plan differs from --plan, also when planRun() is repeated', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
   await warehouse.query`update runs set expected_plan_hash = '0123456789abcdef' where run_id = ${runId}`;
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
 });
 
-it('a run that has no plan yet accepts the hash of a later command with --plan', async () => {
+it('a later command with --plan sets the expected hash of a run that has no plan yet', async () => {
   const spec = testSpec();
   const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], spec);
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
@@ -27,7 +27,7 @@ it('a run that has no plan yet accepts the hash of a later command with --plan',
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
 });
 
-it('the time of a plan follows from its calls', async () => {
+it('the estimated time of a plan grows with its number of calls', async () => {
   let exports = 0;
   const secondsOf = async (people: number): Promise<number | undefined> => {
     exports += 1;
@@ -59,13 +59,13 @@ describe('expectations on an export', () => {
     return runId;
   };
 
-  /** What the workflow does. */
+  /** Plans and starts a run as the workflow does. */
   const planAndRun = async (runId: string): Promise<void> => {
     await planRun(dependencies(), runId);
     await setRunStatus(warehouse, runId, 'running', undefined);
   };
 
-  it('expectations on an export pause a run before it spends, until the operator accepts the export', async () => {
+  it('an unmet expectation on an export pauses the run before it spends, until the operator resumes it', async () => {
     const usual = await begin(4, null);
     await planAndRun(usual);
     expect(await getRun(warehouse, usual)).toMatchObject({ status: 'running' });
@@ -82,7 +82,7 @@ describe('expectations on an export', () => {
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });
 
-  it('expectations on an export do not pause a run that waits for approval; the approval accepts both', async () => {
+  it('an unmet expectation does not pause a run that awaits approval, nor the run after the approval', async () => {
     const runId = await begin(1, 'coverage=50%');
     await warehouse.query`update runs set approved_at = null where run_id = ${runId}`;
     await planAndRun(runId);
@@ -92,14 +92,14 @@ describe('expectations on an export', () => {
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });
 
-  it('expectations on an export compare a scheduled run only with runs of the same schedule', async () => {
+  it('an expectation compares a scheduled run only with earlier runs of the same schedule', async () => {
     const runId = await begin(0, 'coverage=50%', 'nightly');
     await planAndRun(runId);
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });
 });
 
-describe('the choice of rows', () => {
+describe('--only and --order-by', () => {
   const header = ['Email', 'Stage', 'Score'];
   const begin = async (
     rows: readonly (readonly [key: string, stage: string, score: string, contactId?: string])[],
@@ -128,7 +128,7 @@ describe('the choice of rows', () => {
     return rows.map((row) => row.row_number);
   };
 
-  it('--order-by asks first for the greatest numbers, then texts, then empty cells', async () => {
+  it('--order-by, descending, plans the greatest numbers first, then texts, then empty cells', async () => {
     const orderBy = { column: 'score', descending: true };
     const scores = ['9', '', '10', 'high', '1,000', '9'].map(
       (score, index) => [`o${index}`, '', score] as const,
@@ -169,7 +169,7 @@ describe('the choice of rows', () => {
     ]);
   });
 
-  it('--only and --order-by change the hash of the plan and the key of the run', async () => {
+  it('another --only or --order-by begins a new run of the file; another --expect continues the run', async () => {
     const spec = testSpec();
     const withChoice = (choice: Partial<RunOptions>) => ({
       ...spec,

@@ -82,12 +82,12 @@ it('reconcileContacts() fills a contact once if its e-mail belongs to a known pe
   expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
 });
 
-it('reconcileContacts() does not assign a person without an id to several contacts', async () => {
+it('reconcileContacts() does not assign a person without an id to a second contact', async () => {
   await knownPerson('ada@two.example', null);
   expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
 });
 
-it('a newly found person fills contacts of other sources without calls', async () => {
+it('a newly found person fills a contact of another source, unless its row changed or is suppressed', async () => {
   for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
   // The record has become somebody else.
   await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
@@ -99,11 +99,11 @@ it('a newly found person fills contacts of other sources without calls', async (
 
 it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, unknown>]>([
   [
-    'a call has enriched',
+    'was enriched',
     (runId) =>
       answerBatch(warehouse, { runId }, ([asked]) => [
         {
-          id: 'p-a-call-has-enriched',
+          id: 'p-was-enriched',
           first_name: 'Ada',
           last_name: 'Novak',
           email: asked!.identity.email!,
@@ -112,7 +112,7 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     { outcome: 'enriched', filled: false, reason: null },
   ],
   [
-    'no answer has found',
+    'was not found',
     (runId) => answerBatch(warehouse, { runId }, () => [null]),
     {
       outcome: 'identity_mismatch',
@@ -121,14 +121,14 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     },
   ],
   [
-    'a lost call has asked for',
+    'has a lost call',
     async (runId) => {
       const admission = await admit(warehouse.database, { runId, rowNumbers: [1] });
       if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
     },
     { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
   ],
-])('a row whose contact %s is filled without a call unless the call has the data', async (how, end, row) => {
+])('a known person fills the contact of a row that %s, and row_results says how', async (how, end, row) => {
   const source = how.replaceAll(' ', '-');
   const email = `ada@${source}.example`;
   await knownPerson(email, `p-${source}`);

@@ -42,7 +42,7 @@ it('a run with --on-budget pause waits when its own budget is used up, and check
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({ kind: 'open' });
 });
 
-it('a run waits for the next day when the day budget is used up, or ends if its options say so', async () => {
+it('a run waits for the next day when the day budget is used up, or ends with --on-budget finish', async () => {
   const runId = await runningRun(warehouse);
   const day = await presentBudget(warehouse.database, 'day');
   await setBudget(warehouse.database, day, 'used', undefined, note);
@@ -60,7 +60,7 @@ it('a run waits for the next day when the day budget is used up, or ends if its 
   await setBudget(warehouse.database, day, 'default', undefined, note);
 });
 
-it('a run stays paused if another call of its page has paused it, even if there are credits', async () => {
+it('resolveBudgetExhaustion() keeps the pause of a quality gate, with and without credits left', async () => {
   const pauseReason = {
     type: 'match-rate.below',
     reason: 'the match rate has fallen below 40 %',

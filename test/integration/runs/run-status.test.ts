@@ -57,7 +57,7 @@ describe('setRunStatus() of a run without an approval', () => {
     return runId;
   };
 
-  it('setRunStatus() lets the run await its approval instead of running', async () => {
+  it('setRunStatus() sets a run without an approval to awaiting_approval instead of running', async () => {
     const runId = await unapproved('planning');
     expect(await statusAfter(runId, 'running')).toBe('awaiting_approval');
     await approveRun(warehouse, runId);

@@ -70,7 +70,7 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
 
 const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 
-it('undoRun() removes data that only this run found from its contacts, and a revert restores it', async () => {
+it('undoRun() removes contacts that only the undone run has, and revertUndo() restores them', async () => {
   const call = await endedWithPhones(warehouse);
   const before = await contents();
   expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
@@ -80,7 +80,7 @@ it('undoRun() removes data that only this run found from its contacts, and a rev
   expect(await contents()).toEqual(before);
 });
 
-it('undoRun() keeps contacts that are also in other exports, in any order of undone runs', async () => {
+it('undoRun() keeps a contact until all runs of the contact are undone', async () => {
   const first = await endedRun([known('order', { title: 'CTO' })]);
   const second = await endedRun([known('order', { title: 'CEO' })]);
   const both = await contents();
@@ -97,7 +97,7 @@ it('undoRun() keeps contacts that are also in other exports, in any order of und
   expect(await contents()).toEqual(both);
 });
 
-it('undoRun() lets the same export under another source use the people without a call', async () => {
+it('after an undo, a run of the same export under another source gets the people without a call', async () => {
   const wrong = await endedRun([known('moved')]);
   await undo(wrong);
   const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
@@ -105,7 +105,7 @@ it('undoRun() lets the same export under another source use the people without a
   expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
 });
 
-it('any digest completes an undo that stopped after its first step', async () => {
+it('an undo that was interrupted after its first step is completed by the next run', async () => {
   const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
   expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
   await endedRun([known('somebody-else')]);
@@ -126,7 +126,7 @@ it('undoRun() refuses a run that has not ended', async () => {
   await expect(undo(runId)).rejects.toThrow('has not ended');
 });
 
-it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
+it('a late result of an undone run is settled, and reaches the contacts only after a revert', async () => {
   const call = await endedCall(warehouse);
   await undo(call.runId);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -138,7 +138,7 @@ it('a late result of an undone run is settled, changes no contact, and counts af
   expect(rows).toEqual([{ phones: 3 }]);
 });
 
-it('discardAnswers() removes the answers of an undone run, so the next run asks again', async () => {
+it('discardAnswers() removes the answers of an undone run, so that the next run requests the people', async () => {
   const call = await endedWithPhones(warehouse);
   await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
   await undo(call.runId);

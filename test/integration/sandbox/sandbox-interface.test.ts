@@ -43,7 +43,7 @@ async function jsonOf<Json>(answer: Response | Promise<Response>): Promise<Json>
   return (await (await answer).json()) as Json;
 }
 
-describe('people enrichment', () => {
+describe('people of the sandbox', () => {
   interface Person extends Readonly<Record<string, unknown>> {
     readonly id: string;
     readonly email: string;
@@ -70,7 +70,7 @@ describe('people enrichment', () => {
     expect(missingIn(matches[0]['account'], 'account')).toEqual([]);
   });
 
-  it('personal e-mails of people in a region under the GDPR are not revealed', async () => {
+  it('the sandbox reveals personal e-mails only of people outside the GDPR', async () => {
     const details = Array.from({ length: 10 }, (_, number) => ({ id: population.numbered(number).id }));
     const { matches } = await jsonOf<{ matches: Person[] }>(
       call('POST', '/people/bulk_match?reveal_personal_emails=true', { details }),
@@ -83,7 +83,7 @@ describe('people enrichment', () => {
     expect(new Set(matches.map(({ country }) => country)).size).toBe(6);
   });
 
-  it('phones are refused without a webhook, and the refusal names the parameter', async () => {
+  it('the sandbox refuses a phone request without a webhook, and names the parameter webhook_url', async () => {
     const details = [{ id: known.id }];
     const answer = await call('POST', '/people/bulk_match?reveal_phone_number=true', { details });
     expect(answer.status).toBe(422);
@@ -93,7 +93,7 @@ describe('people enrichment', () => {
   });
 });
 
-it('a refusal has the old and the new error shape before the cut-over, and only the new one after it', async () => {
+it('the sandbox refuses with old and new error fields before the cut-over, and with new fields after it', async () => {
   sandbox.faults.set({ rules: [{ status: 403 }] });
   const refused = () => jsonOf<object>(ask());
   expect(await refused()).toMatchObject({ error_code: 'API_INACCESSIBLE' });
@@ -102,13 +102,13 @@ it('a refusal has the old and the new error shape before the cut-over, and only 
   expect(Object.keys(await refused())).toEqual(['error_details']);
 });
 
-describe('limits and usage', () => {
+describe('limits and usage of the sandbox', () => {
   const usageOf = async () => {
     const usage = await jsonOf<Record<string, unknown>>(call('POST', '/usage_stats/api_usage_stats'));
     return usage['["api/v1/people", "bulk_match"]'];
   };
 
-  it('usage statistics agree with headers and bill, cost nothing and count in no rate window', async () => {
+  it('usage statistics of the sandbox agree with its headers and its bill, and cost nothing', async () => {
     const { headers } = await ask();
     const { calls, credits } = sandbox.log.bill();
     const logged = sandbox.log.calls().filter((each) => each.path === '/people/bulk_match');
@@ -125,7 +125,7 @@ describe('limits and usage', () => {
     expect(sandbox.log.bill()).toMatchObject({ calls, credits });
   });
 
-  it('a quota that others use shows in headers and usage statistics, and calls are refused earlier', async () => {
+  it('used_by_others lowers the calls left in headers and statistics of the sandbox, until a 429', async () => {
     const own = Number((await ask()).headers.get('x-minute-usage'));
     sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: 998 - own }] });
     expect((await ask()).headers.get('x-minute-requests-left')).toBe('1');
@@ -138,7 +138,7 @@ describe('limits and usage', () => {
     [403, 'CREDITS_EXHAUSTED'],
     [200, 'INSUFFICIENT_CREDITS'],
   ] as const)(
-    'an account refuses calls beyond its credits with %i, and bills nothing',
+    'the sandbox refuses calls beyond the credits of the account with %i, and bills nothing for them',
     async (status, code) => {
       const scenario: Scenario = { credits_left: 5, out_of_credits: status };
       sandbox.faults.set(scenario);

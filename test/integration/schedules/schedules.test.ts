@@ -120,7 +120,7 @@ async function fire(): Promise<string> {
   return workflowId;
 }
 
-// First: no worker runs yet.
+// This test comes first, because no worker may run yet.
 it('deleting a schedule cancels a scheduled run that waits for a worker', async () => {
   const { client } = temporal;
   await putSchedule(client, definition());

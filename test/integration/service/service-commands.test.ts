@@ -113,20 +113,23 @@ describe('enrich match', () => {
 it.each([
   ['credit_usage_stats', '{"current_credit_cycle":{},"credit_usage_stats":{}}', 'rate windows'],
   ['api_usage_stats', '{}', 'credits'],
-])('enrich usage shows the figures of %s alone, and names the missing ones', async (given, body, missing) => {
-  const server = await startScriptedServer((socket, request) => {
-    socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
-  });
-  await runAt(server.baseUrl, usageCommand(), '--json');
-  await server.close();
-  expect(told).toContain(`the service does not state the ${missing}: `);
-  expect(JSON.parse(printed)).toMatchObject(
-    missing === 'credits' ? { windows: [], credits: null } : { windows: null, credits: { kinds: [] } },
-  );
-  expect(process.exitCode).toBe(3);
-});
+])(
+  'enrich usage shows the values of %s if the service refuses the rest, and names what is missing',
+  async (given, body, missing) => {
+    const server = await startScriptedServer((socket, request) => {
+      socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
+    });
+    await runAt(server.baseUrl, usageCommand(), '--json');
+    await server.close();
+    expect(told).toContain(`the service does not state the ${missing}: `);
+    expect(JSON.parse(printed)).toMatchObject(
+      missing === 'credits' ? { windows: [], credits: null } : { windows: null, credits: { kinds: [] } },
+    );
+    expect(process.exitCode).toBe(3);
+  },
+);
 
-it('enrich usage --reconcile without a new statement says so, and shows the earlier ones', async () => {
+it('enrich usage --reconcile shows earlier statements if the service gives no new one (exit code 3)', async () => {
   const answers = [httpAnswer(200, statement('7')), httpAnswer(200, statement('9.5')), httpAnswer(403, '{}')];
   const server = await startScriptedServer((socket) => {
     socket.write(answers.shift()!);

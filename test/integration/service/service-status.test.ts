@@ -69,18 +69,18 @@ async function learn(answers: Answers, needs = { polls: false }) {
   return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
 }
 
-it('the service status at the start of a run has the user and the calls left, and costs two calls', async () => {
+it('the service status at the start of a run has the user and the calls left, from two free requests', async () => {
   const { outcome, asked } = await learn({});
   expect(outcome).toEqual(['acting as user user-7', 'bulk calls left at the service: 400 of 600 this hour']);
   expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
 });
 
 it.each<[string, Answers]>([
-  ['the profile says 401', { profile: refusal(401) }],
-  ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
-  ['neither profile nor health are in the plan', { profile: refusal(403), health: refusal(403) }],
+  ['the profile returns 401', { profile: refusal(401) }],
+  ['the profile returns 403 and health returns 401', { profile: refusal(403), health: refusal(401) }],
+  ['the profile and health both return 403', { profile: refusal(403), health: refusal(403) }],
   [
-    'the profile is not told, and health says that no person is logged in',
+    'the profile returns 404 and health says that nobody is logged in',
     { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
   ],
 ])('the service status at the start of a run refuses the run if %s', async (_, answers) => {
@@ -92,7 +92,7 @@ it.each<[string, Answers]>([
 });
 
 it.each([404, 503])(
-  'the service status at the start of a run refuses no run if the service returns %d',
+  'the service status at the start of a run allows the run if every endpoint returns %d',
   async (status) => {
     const { outcome } = await learn(
       {
@@ -110,7 +110,7 @@ it.each([404, 503])(
   },
 );
 
-it('the service status at the start of a run refuses no run if the key cannot read profile or usage', async () => {
+it('the service status at the start of a run allows the run if the key cannot read profile and usage', async () => {
   const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
   expect(outcome).toHaveLength(2);
 });
@@ -132,7 +132,7 @@ it('a key without the right to poll is refused only if results can come only by 
   await sandbox.close();
 });
 
-it('usage statistics have a count for each called endpoint', async () => {
+it('learnRateWindows() stores the calls left of each endpoint in the usage statistics', async () => {
   const server = await startScriptedServer((socket) => socket.write(unused));
   const { client } = partsFor(server.baseUrl);
   expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
@@ -144,7 +144,7 @@ it('usage statistics have a count for each called endpoint', async () => {
   expect(await Promise.all(left)).toEqual([400, 10, 7]);
 });
 
-it('an unattended run that the service would refuse ends before it spends, with the next command', async () => {
+it('checkRunService() refuses a run before it spends if the service does not accept the credential', async () => {
   const sandbox = await startSandbox();
   const parts = partsFor(sandbox.baseUrl, 'wrong');
   const runId = await runningRun(warehouse);

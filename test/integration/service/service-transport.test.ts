@@ -77,7 +77,7 @@ async function failsWith(
 
 const answering = (bytes: Buffer | string) => (socket: Socket) => void socket.write(bytes);
 
-describe('a call that certainly never left', () => {
+describe('a call that was certainly not sent', () => {
   it('a call to a port without a listener is retried without cost', async () => {
     const server = await startScriptedServer(() => {});
     await server.close();
@@ -160,7 +160,7 @@ it('a call is unknown if no response begins before the deadline', async () => {
 });
 
 it('a response that arrives while the process is suspended beyond the deadline is read', async () => {
-  // Another thread, which answers meanwhile.
+  // The server runs in another thread, so that it can answer while this thread is suspended.
   const server = new Worker(
     `const { createServer } = require('node:http');
     const { parentPort, workerData } = require('node:worker_threads');
@@ -202,7 +202,7 @@ it('a call is unknown if a small response unpacks to more than is allowed', asyn
   expect(verdict(failure)).toEqual(unknown('answer-too-large'));
 });
 
-it('a refusal is recognised without reading an endless response', async () => {
+it('a 422 is recognised as a refusal although its response never ends', async () => {
   const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
   const failure = await failureOf(
     clientOf(server.baseUrl, { silenceMilliseconds: 200 }).bulkMatch({ details }),
@@ -218,9 +218,9 @@ it('a redirect is not followed, because another host would get the key', async (
 
 it.each([
   ['in gzip', 'gzip', gzipSync(good)],
-  ['in gzip whose header a proxy has removed', 'identity', gzipSync(good)],
-  ['that says gzip of a body that is not compressed', 'gzip', Buffer.from(good)],
-])('connections carry an answer %s', async (_, coding, body) => {
+  ['in gzip without its content-encoding header', 'identity', gzipSync(good)],
+  ['that is not compressed although its header says gzip', 'gzip', Buffer.from(good)],
+])('the client reads an answer %s', async (_, coding, body) => {
   const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
   expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-it('a retried call ends when its connection is closed, and the process continues', async () => {
+it('a Temporal call that is being retried fails when its connection is closed', async () => {
   const { port } = server.address() as AddressInfo;
   const address = `127.0.0.1:${port}`;
   const client = await connectClient(

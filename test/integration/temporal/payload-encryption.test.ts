@@ -103,7 +103,7 @@ describe('a run that fails where payloads are encrypted', () => {
   beforeAll(async () => {
     const activities = new ScriptedActivities();
     let tries = 0;
-    // Once as a failure of an activity that is tried again, then as the end of the run.
+    // The first try is a failed activity, which Temporal retries; the second try ends the run.
     const ingest = activities.ingestExport;
     activities.ingestExport = async (...input) => {
       tries += 1;

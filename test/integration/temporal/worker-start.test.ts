@@ -64,7 +64,7 @@ it('startWorker() fails and leaves nothing open if one of its workers cannot be 
   await expect.poll(connectionsOfWorker).toBe(0);
 });
 
-it('a worker that fails ends the others before it reports the problem', async () => {
+it('if one Temporal worker of a process fails, the others stop before the failure is reported', async () => {
   const created: Worker[] = [];
   const create = Worker.create.bind(Worker);
   vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
