@@ -144,9 +144,12 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
 function planChanged(expected: string, actual: string): Problem {
   return new UsageProblem(
     'plan.changed',
-    `the plan has the hash ${actual}, and not ${expected}: the file, the options or what the warehouse knows of the ` +
-      'people differ from those of the approved plan',
-    { where: '--plan', next: 'read the new plan with enrich plan FILE, and run that plan' },
+    `the plan has the hash ${actual}, and not ${expected}: the options (such as --max-credits), the file or what the ` +
+      'warehouse knows of the people differ from those of the approved plan',
+    {
+      where: '--plan',
+      next: 'give enrich plan the same file and options as enrich run, and run the plan that it prints',
+    },
   );
 }
 
