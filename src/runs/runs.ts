@@ -105,6 +105,23 @@ export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]
   return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
 }
 
+/** The newest earlier run of the same source that has made a call. */
+export async function findEarlierRunWithCalls(
+  { database }: Warehouse,
+  runId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ run_id: string }>`
+    select earlier.run_id
+    from runs r
+    join runs earlier on earlier.source = r.source and earlier.created_at < r.created_at
+    where r.run_id = ${runId}
+      and exists (select from attempts a where a.run_id = earlier.run_id and a.status <> 'released')
+    order by earlier.created_at desc
+    limit 1
+  `.execute(database);
+  return rows[0]?.run_id;
+}
+
 export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
   const rows = await warehouse.database
     .selectFrom('runs')

@@ -4,11 +4,11 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, Option, type Flags, jsonOption } from '../terminal/command.ts';
-import { printJson, table, write, writeBytes } from '../terminal/output.ts';
+import { fittedTable, printJson, terminalWidth, write, writeBytes } from '../terminal/output.ts';
 
 export function sqlCommand(): Command {
   return new Command('sql')
-    .description('Print the rows of a statement that only reads.')
+    .description('Print the rows of a statement that only reads; if a table is too wide, one value a line.')
     .requiredOption('-c, --command <sql>', 'the statement')
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
     .option(...jsonOption)
@@ -31,8 +31,9 @@ Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md 
         // PostgreSQL returns no row count for SHOW and EXPLAIN.
         const count = counted(rowCount ?? rows.length, 'row');
         const records = rows.map((row) => row.map((value) => value ?? ''));
-        const shown = fields.length === 0 ? command : table([names, ...records]);
-        write(process.stdout, `${shown}\n${count}\n`);
+        const width = terminalWidth(process.stdout);
+        const shown = fields.length === 0 ? command : fittedTable(names, records, width);
+        write(process.stdout, `${shown === '' ? '' : `${shown}\n`}${count}\n`);
       }),
     );
 }

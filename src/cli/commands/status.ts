@@ -7,10 +7,27 @@ import { gatherReport } from '../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
-import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
+import {
+  anyRun,
+  correctedFacts,
+  describeUiAddress,
+  describeMissingCalls,
+  printRun,
+  readRunView,
+  shortRunId,
+} from '../run/run-status.ts';
 import { onWarehouse, type Session } from '../session/session.ts';
 import { Command, Option, wholeNumber, type Flags } from '../terminal/command.ts';
-import { listTable, print, printFacts, tell, write } from '../terminal/output.ts';
+import {
+  asTyped,
+  fits,
+  listTable,
+  print,
+  printFacts,
+  tell,
+  terminalWidth,
+  write,
+} from '../terminal/output.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -44,7 +61,12 @@ async function showRuns(session: Session, { json, limit }: Flags & { limit: numb
     credits: formatNumber(facts.credits.settled),
     file: facts.file,
   }));
-  const list = listTable(rows, undefined, 'no runs yet: enrich run FILE begins one');
+  const none = 'no runs yet: enrich run FILE begins one';
+  const whole = listTable(rows, undefined, none);
+  const width = terminalWidth(process.stdout);
+  const short = rows.map((row) => ({ ...row, run: shortRunId(row.run) }));
+  const file = Object.keys(rows[0] ?? {}).indexOf('file');
+  const list = fits(whole, width) ? whole : listTable(short, undefined, none, { width, cutFirst: [file] });
   printFacts<'run-list'>(
     json,
     views.map(({ facts }) => facts),
@@ -97,20 +119,24 @@ export function reportCommand(): Command {
     .explain(`
 The HTML page is one file that needs no network. No report holds data of the people in the file.`)
     .action(
-      onWarehouse(async ({ warehouse, config: { rateLimits } }, runId: string, options: ReportFlags) => {
+      onWarehouse(async (session, runId: string, options: ReportFlags) => {
+        const { warehouse, config } = session;
+        const { rateLimits } = config;
         const { truth } = options;
         const output = options.output === '-' ? undefined : options.output;
         const format = options.format ?? formatOf(output ?? '');
         const report = await gatherReport(warehouse, runId, { rateLimits, now: new Date(), truth });
         const text = renderReport(report, format);
+        const facts = await readRunFacts(warehouse, runId);
+        const withoutCalls = await describeMissingCalls(session, facts);
+        if (withoutCalls !== undefined) tell(withoutCalls);
         if (output !== undefined) {
           const path = resolve(output);
           await writeFile(path, text).catch((error: unknown) => {
             throw asUnwritable(error, 'the report', path);
           });
           tell(`written to ${path}`);
-        } else if (format === 'markdown') print(text.trimEnd());
-        else write(process.stdout, text);
+        } else write(process.stdout, format === 'markdown' ? asTyped(text) : text);
       }),
     );
 }

@@ -57,8 +57,8 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     );
   if (plan.found_before > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
-      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.found_before)}, because the record is`,
-      '  no longer fresh, or because phones or addresses come only together with the record',
+      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.found_before)}, ` +
+        'because the record is no longer fresh, or because phones or addresses come only together with the record',
     );
   if (plan.short_budget && plannedAt === undefined) lines.push(describeShortBudget(plan, plan.short_budget));
   return lines.join('\n');

@@ -1,11 +1,11 @@
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
-import { knowsService } from '../../config/settings.ts';
+import { knowsService, serviceName } from '../../config/settings.ts';
 import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-transitions.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { type RunOptions } from '../../domain/runs/run-options.ts';
+import { sandbox, type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import {
   approveWithoutPerson,
@@ -153,5 +153,6 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   const status = await withSessionClient(session, (dependencies) =>
     readServiceStatus(dependencies, { polls }),
   );
-  for (const line of describeServiceStatus(status)) tell(line);
+  // The user and the limits of the sandbox are invented.
+  if (serviceName(config) !== sandbox) for (const line of describeServiceStatus(status)) tell(line);
 }

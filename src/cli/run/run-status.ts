@@ -14,11 +14,11 @@ import { isSelected } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
 import { bulkMatchScope, freeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
 import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
-import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { findEarlierRunWithCalls, getRun, type RunRecord } from '../../runs/runs.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { findLostWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { print, printFacts, table, tell } from '../terminal/output.ts';
+import { print, printFacts, table, tell, terminalWidth } from '../terminal/output.ts';
 import { noRows, whole } from './describe-plan.ts';
 
 export const anyRun =
@@ -40,7 +40,20 @@ export interface RunView {
 /** Reads what commands show of a run: its facts, corrected by the state of Temporal and of this machine, and notes. */
 export async function readRunView(session: Session, facts: RunFacts): Promise<RunView> {
   const shown = await correctedFacts(session, facts);
-  return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
+  if (shown.status !== facts.status) return { ...shown, notes: [] };
+  const withoutCalls = await describeMissingCalls(session, facts);
+  const notes = await describeWait(session, facts);
+  return { ...shown, notes: withoutCalls === undefined ? notes : [...notes, `  ${withoutCalls}`] };
+}
+
+/** After a run whose people are all fresh, the operator often looks for the run that has paid for them. */
+export async function describeMissingCalls(
+  { warehouse }: Pick<Session, 'warehouse'>,
+  { run_id: runId, status, calls }: RunFacts,
+): Promise<string | undefined> {
+  if (status !== 'finished' || calls > 0) return undefined;
+  const earlier = await findEarlierRunWithCalls(warehouse, runId);
+  return earlier && `this run made no call; the last run with calls is ${shortRunId(earlier)}`;
 }
 
 export async function correctedFacts(session: Session, facts: RunFacts) {
@@ -66,23 +79,26 @@ export async function reportRun(
   process.exitCode = exitCodeOf(view.facts);
 }
 
-/** Prints three contacts that the run has enriched, preferably with a phone and an e-mail. */
+/** Prints three people whom the run has enriched, preferably with a phone and an e-mail. */
 async function showContacts({ warehouse }: Session, runId: string): Promise<void> {
   const { rows } = await warehouse.pool.query<(string | null)[]>({
     rowMode: 'array',
     text: `
       select concat_ws(' ', first_name, last_name), title, organization_name, email, phone
       from (
-        select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100
-      ) contacts
+        select distinct on (person_key) * from (
+          select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100
+        ) contacts
+        order by person_key, row_number
+      ) people
       order by phone is null, email is null, title is null, row_number
       limit 3`,
   });
   if (rows.length === 0) return;
   const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
-  // Some pseudo-terminals report a width of 0, which means unknown.
-  const width = process.stdout.columns || undefined;
-  print(`${table([['name', 'title', 'employer', 'e-mail', 'phone'], ...cells], width)}\n`);
+  const columns = ['name', 'title', 'employer', 'e-mail', 'phone'];
+  const cutFirst = [columns.indexOf('title'), columns.indexOf('employer')];
+  print(`${table([columns, ...cells], { width: terminalWidth(process.stdout), cutFirst })}\n`);
 }
 
 /** Prints a run. With `json`, the notes go to standard error, and the object is the last line. */
@@ -231,9 +247,13 @@ function notesOf(facts: RunFacts): string[] {
   return notes;
 }
 
-/** Commands to suggest after a run. They name the run by the last six characters of its id, which keeps them short. */
+/** The last six characters of a run's id. Commands take them, and they keep commands and tables short. */
+export function shortRunId(runId: string): string {
+  return runId.slice(-6);
+}
+
 function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
-  const run = runId.slice(-6);
+  const run = shortRunId(runId);
   const importer = importerNames.find((name) => importers[name].source === source);
   return [
     `enrich report ${run} --output report.html`,

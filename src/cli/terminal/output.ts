@@ -32,7 +32,7 @@ export function asTyped(text: string): string {
 }
 
 export function print(text: string): void {
-  write(process.stdout, `${asTyped(text)}\n`);
+  write(process.stdout, `${wrapped(asTyped(text), terminalWidth(process.stdout))}\n`);
 }
 
 /** Prints one JSON value on one line of standard output. `Name` is the schema of an output that programs read. */
@@ -60,7 +60,50 @@ export function tell(text: string): void {
 
 /** Prints to standard error even with `--quiet`, for errors and for what the operator must decide. */
 export function tellAlways(text: string): void {
-  write(process.stderr, `${asTyped(text)}\n`);
+  write(process.stderr, `${wrapped(asTyped(text), terminalWidth(process.stderr))}\n`);
+}
+
+/** Width in terminal columns: infinite for a file or pipe, and for a pseudo-terminal that reports 0. */
+export function terminalWidth(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number {
+  return (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY;
+}
+
+export function fits(text: string, lineWidth: number): boolean {
+  return text.split('\n').every((line) => stringWidth(line) <= lineWidth);
+}
+
+/** Wraps lines between words. Continuation lines begin below the text of a label or the last cell of a table. */
+export function wrapped(text: string, lineWidth: number): string {
+  const lines = visible(text).split('\n');
+  return lines.map((line) => (fits(line, lineWidth) ? line : wrappedLine(line, lineWidth))).join('\n');
+}
+
+function wrappedLine(line: string, lineWidth: number): string {
+  const [margin = ''] = /^ */.exec(line) ?? [];
+  const [label = ''] = /^(?:.*\S {2,}| *[a-z]+: +)/.exec(line) ?? [];
+  const isLabelled = label !== '' && stringWidth(label) <= lineWidth / 2;
+  const start = isLabelled ? label : margin;
+  const indent = isLabelled ? ' '.repeat(stringWidth(label)) : `${margin}  `;
+  const lines: string[] = [];
+  let current = start;
+  for (const [place, word] of unbrokenWords(line.slice(start.length)).entries()) {
+    const longer = place === 0 ? current + word : `${current} ${word}`;
+    if (place === 0 || stringWidth(longer) <= lineWidth) current = longer;
+    else {
+      lines.push(current.trimEnd());
+      current = indent + word;
+    }
+  }
+  return [...lines, current].join('\n');
+}
+
+/** Splits a text where a line may end. Phrases with an option, and `enrich` with two words, stay whole for copying. */
+function unbrokenWords(text: string): string[] {
+  return text
+    .split(/(?<=[;:,]) /)
+    .flatMap((phrase) =>
+      / --\w|\bpsql /.test(phrase) ? [phrase] : phrase.split(/(?<!\benrich(?: [\w-]+)?) /),
+    );
 }
 
 export function progressReporter(what: string): (done: number) => void {
@@ -173,14 +216,24 @@ export function describeLogLine(json: string): string {
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
+interface Fit {
+  /** Width of a line in terminal columns; default: not limited. */
+  readonly width?: number;
+  /** Columns to cut before the others. */
+  readonly cutFirst?: readonly number[];
+}
+
+/** Columns that are cut first keep at least this width. */
+const leastCut = 10;
+
 /**
  * Formats rows in columns: text aligned to the left, numbers to the right.
  * @param rows false leaves a row out
- * @param lineWidth width in terminal columns; the widest cells are cut to fit
+ * @param fit the widest cells are cut until the lines fit
  */
 export function table(
   rows: readonly (readonly (string | number)[] | false)[],
-  lineWidth = Number.POSITIVE_INFINITY,
+  { width: lineWidth = Number.POSITIVE_INFINITY, cutFirst = [] }: Fit = {},
 ): string {
   const whole = rows
     .filter((row) => row !== false)
@@ -191,8 +244,18 @@ export function table(
     for (const [column, cell] of row.entries())
       widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
   const widthOfLine = (): number => widths.reduce((sum, width) => sum + gap.length + width, 0);
-  for (let widest = Math.max(...widths); widthOfLine() > lineWidth && widest > 1; widest -= 1)
-    for (const [column, width] of widths.entries()) widths[column] = Math.min(width, widest - 1);
+  const narrow = (columns: readonly number[], least: number): void => {
+    while (widthOfLine() > lineWidth) {
+      const widest = columns.reduce(
+        (one, other) => (widths[other]! > widths[one]! ? other : one),
+        columns[0]!,
+      );
+      if (widths[widest]! <= least) return;
+      widths[widest]! -= 1;
+    }
+  };
+  if (cutFirst.length > 0) narrow(cutFirst, leastCut);
+  narrow([...widths.keys()], 1);
   const cells = whole.map((row) => row.map((cell, column) => shortened(cell, widths[column]!)));
   // The first row can be a heading, so it does not decide whether a column has numbers.
   const areNumbers = widths.map((_, column) =>
@@ -227,10 +290,27 @@ export function listTable<Row extends object>(
   records: readonly Row[],
   columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],
   none?: string,
+  fit?: Fit,
 ): string {
   if (none !== undefined && records.length === 0) return none;
   const rows = records.map((record) => columns.map((column) => shownValue(record[column])));
-  return table([columns.map(titleOf), ...rows]);
+  return table([columns.map(titleOf), ...rows], fit);
+}
+
+/** Formats a table. If its lines do not fit, each value gets a line of its own, below the number of the row. */
+export function fittedTable(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  lineWidth: number,
+): string {
+  const whole = table([names, ...rows]);
+  // A single column, such as that of EXPLAIN, would not become narrower.
+  if (names.length === 1 || fits(whole, lineWidth)) return whole;
+  const vertical = rows.map(
+    (row, place) =>
+      `row ${formatNumber(place + 1)}\n${table(names.map((name, column) => [name, row[column]!]))}`,
+  );
+  return wrapped(vertical.join('\n'), lineWidth);
 }
 
 function titleOf(name: string): string {

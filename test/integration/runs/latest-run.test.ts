@@ -1,6 +1,13 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
-import { approveRun, getRun, listCallingRuns, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
+import {
+  approveRun,
+  findEarlierRunWithCalls,
+  getRun,
+  listCallingRuns,
+  servicesOfRuns,
+  setRunStatus,
+} from '../../../src/runs/runs.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -80,4 +87,21 @@ it('listCallingRuns() lists running runs and runs that wait for a budget, not pa
   await begin('d.csv', 'running', 'plan');
   const runs = await listCallingRuns(warehouse);
   expect(runs.map(({ runId }) => runId)).toEqual([running, waiting]);
+});
+
+it('findEarlierRunWithCalls() finds the newest earlier run of the same source that has made a call', async () => {
+  const earlier = await begin('a.csv', 'finished', 'hand');
+  const withoutCalls = await begin('b.csv', 'finished', 'hand');
+  const elsewhere = await begin('c.csv', 'finished', 'hand');
+  const latest = await begin('d.csv', 'finished', 'hand');
+  await warehouse.query`update runs set source = case run_id when ${elsewhere} then 'other' else 'crm' end`;
+  const call = (runId: string, status: string): Promise<unknown> => warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
+    values (gen_random_uuid(), ${runId}, 1, ${status}, 1, 1, 0, '{}')`;
+  await call(earlier, 'settled');
+  await call(withoutCalls, 'released');
+  await call(elsewhere, 'settled');
+  await call(latest, 'settled');
+  expect(await findEarlierRunWithCalls(warehouse, latest)).toBe(earlier);
+  expect(await findEarlierRunWithCalls(warehouse, earlier)).toBeUndefined();
 });

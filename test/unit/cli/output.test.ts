@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Problem } from '../../../src/domain/problem.ts';
 import {
   asTyped,
   beginOutput,
@@ -35,6 +36,22 @@ it('with --quiet only the result and errors are printed', () => {
   showChangingLine('enriching 3/10');
   reportFailure(new Error('reset'), false);
   expect(told.mock.calls.map(([line]) => String(line).split('\n')[0])).toEqual(['error: reset']);
+});
+
+it.each([
+  [true, ['error: the plan has the hash 19d6 and', '       not 9d28', '  next:  run the plan', '']],
+  [false, ['error: the plan has the hash 19d6 and not 9d28', '  next:  run the plan', '']],
+])('an error is wrapped to the width of the terminal, and only on a terminal (%s)', (isTTY, lines) => {
+  const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const { isTTY: wasTTY, columns } = process.stderr;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    Object.assign(process.stderr, { isTTY: wasTTY, columns });
+  });
+  Object.assign(process.stderr, { isTTY, columns: 40 });
+  const next = 'run the plan';
+  reportFailure(new Problem('plan.changed', 'the plan has the hash 19d6 and not 9d28', { next }), false);
+  expect(told.mock.calls.map(String).join('').split('\n')).toEqual(lines);
 });
 
 const cells = 'Zoë,\u001b[2J\u009b31m\u202e\n';
