@@ -71,7 +71,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     setRunStatus: ({ runId, status, pauseReason, by, updateId }) =>
       beating(log, async () => {
         if (by === 'approval') await approveRun(warehouse, runId);
-        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson: by === 'resume', updateId });
+        await setRunStatus(warehouse, runId, status, pauseReason, { byOperator: by === 'resume', updateId });
         const facts = await readRunFacts(warehouse, runId);
         const type = facts.reason_type;
         log.info({ runId, status: facts.status, ...(type !== null && { type }) }, 'a run changed its status');

@@ -1,13 +1,13 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Why } from '../src/contract/pause-reasons.ts';
+import type { OperatorReason } from '../src/contract/pause-reasons.ts';
 import { budgetChangedSignalName, deliveryReceivedSignalName } from '../src/contract/temporal-names.ts';
 import type { RunProgress } from './run-details.ts';
 
 /** The plan's hash binds the approval to the plan that the person has read. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');
-export const pauseUpdate = defineUpdate<void, [why: Why]>('pause');
+export const pauseUpdate = defineUpdate<void, [why: OperatorReason]>('pause');
 export const resumeUpdate = defineUpdate<void>('resume');
-export const cancelUpdate = defineUpdate<void, [why: Why]>('cancel');
+export const cancelUpdate = defineUpdate<void, [why: OperatorReason]>('cancel');
 
 /** From a command to a run that waits for a budget: the budget has changed. */
 export const budgetChangedSignal = defineSignal(budgetChangedSignalName);

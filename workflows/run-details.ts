@@ -4,7 +4,7 @@ import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
 import { describeAskedService } from '../src/domain/runs/run-options.ts';
 import { counted, secondOf } from '../src/domain/text/format.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { LateResultsStatus, RunFigures } from '../src/contract/run-facts.ts';
+import type { LateResultsStatus, RunFactsSnapshot } from '../src/contract/run-facts.ts';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 
@@ -23,7 +23,7 @@ export interface RunProgress {
   /** What the service says about the credential and its limits; null: the command that began the run has asked. */
   readonly service: string | null;
   /** From the tables, as last read; null: not read yet. */
-  readonly figures: RunFigures | null;
+  readonly figures: RunFactsSnapshot | null;
   /** Null where everything comes with the answers. */
   readonly late: LateResultsStatus | null;
 }

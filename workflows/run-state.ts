@@ -12,7 +12,7 @@ import {
 import type { UpdateRequest, PageResult } from '../src/contract/activities.ts';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
-import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
+import type { RunFacts, RunFactsSnapshot } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput, PageInput } from '../src/contract/run-input.ts';
 import { isFinal, runStatuses, statusText, type RunStatus } from '../src/contract/run-transitions.ts';
 import { long, quick } from './control-activities.ts';
@@ -53,7 +53,7 @@ export class RunState {
   readonly late: LateResults | undefined;
   readonly pageWorkflow = new PageWorkflow();
   /** The run as the tables have it, as last read; null: not read yet. */
-  figures: RunFigures | null;
+  figures: RunFactsSnapshot | null;
   /** The status that the run returns to after a resume. */
   work: RunStatus;
   plan: PlanSummary | null;

@@ -1,5 +1,5 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import { cancellation, pauseByPerson, type Why } from '../src/contract/pause-reasons.ts';
+import { cancellationReason, pauseByOperator, type OperatorReason } from '../src/contract/pause-reasons.ts';
 import { isInProgress, statusText } from '../src/contract/run-transitions.ts';
 import { namesPerson } from '../src/domain/text/without-personal-data.ts';
 import {
@@ -21,7 +21,7 @@ export function installSteering(run: RunState): void {
   acceptPauseAndResume(run);
   setHandler(
     cancelUpdate,
-    toItsEnd((why: Why) => cancelRun(run, why ?? '')),
+    toItsEnd((why: OperatorReason) => cancelRun(run, why ?? '')),
     {
       description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
       validator: requireNoPerson,
@@ -66,15 +66,15 @@ function acceptApproval(run: RunState): void {
 }
 
 function acceptPauseAndResume(run: RunState): void {
-  const pause = async (why: Why): Promise<void> => {
+  const pause = async (why: OperatorReason): Promise<void> => {
     // The tables keep the first reason, which has the next step, such as for a refused credential.
-    await run.setStatus('paused', pauseByPerson(run.runId, why ?? ''));
+    await run.setStatus('paused', pauseByOperator(run.runId, why ?? ''));
     await run.pageWorkflow.wake();
   };
   setHandler(pauseUpdate, toItsEnd(pause), {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
-    validator: (why: Why) => {
+    validator: (why: OperatorReason) => {
       requireNoPerson(why);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const mayCall = isInProgress(run.status) && run.ending === null;
@@ -103,13 +103,13 @@ function stateOf(run: RunState): string {
   return `the run is ${statusText(run.status)}`;
 }
 
-export async function cancelRun(run: RunState, why: Why): Promise<void> {
-  await run.setStatus('cancelling', cancellation(run.runId, why));
+export async function cancelRun(run: RunState, why: OperatorReason): Promise<void> {
+  await run.setStatus('cancelling', cancellationReason(run.runId, why));
   await run.pageWorkflow.wake();
 }
 
 /** The warehouse keeps the reason, analysts read it, and an erasure does not change it. */
-function requireNoPerson(why: Why | null | undefined): void {
+function requireNoPerson(why: OperatorReason | null | undefined): void {
   if (why === undefined || why === null) return;
   const texts: unknown[] = typeof why === 'object' ? [why.by, why.reason] : [why];
   if (!texts.every((text) => typeof text === 'string')) throw new Error('the reason is a text');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
@@ -268,7 +268,7 @@ async function admitWhenAffordable(
       rowNumbers: people.map((person) => person.rowNumber),
       creditsPerPerson: worstCaseCredits(askOf(run.options)),
       deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
-      lateResults: lateKindsOf(run.options).length > 0,
+      lateResults: lateKindsRequestedBy(run.options).length > 0,
     };
     const admission = await admitOrRelease(dependencies, asked);
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);

@@ -92,7 +92,7 @@ async function refuseSuppressedAnswer(
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
     // This exit code tells programs to stop. With an ordinary failure, they would repeat the command and pay again.
-    exitCode: exitCodes.needsPerson,
+    exitCode: exitCodes.needsOperator,
   });
 }
 

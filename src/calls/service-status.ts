@@ -14,7 +14,7 @@ import { ServiceFailure, type FailureType } from '../service/failures/failure.ts
 import { pollWithinLimits, type PollDependencies } from '../late-results/sync-late-results.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { ServiceCheck } from '../contract/activities.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
 import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
@@ -227,7 +227,7 @@ export async function checkRunService(
   runId: string,
 ): Promise<ServiceCheck> {
   const { options } = await getRun(dependencies.warehouse, runId);
-  const polls = !dependencies.isDeliveredTo && lateKindsOf(options).length > 0;
+  const polls = !dependencies.isDeliveredTo && lateKindsRequestedBy(options).length > 0;
   try {
     const status = describeServiceStatus(await readServiceStatus(dependencies, { polls })).join('; ');
     dependencies.log.info({ runId }, status);

@@ -75,11 +75,11 @@ export interface StatusReason {
 }
 
 /** Pause reason of a run that waits for a budget. Such a run continues without the operator. */
-export const emptyBudget: PauseReasonType = 'budget.empty';
+export const budgetEmptyReason: PauseReasonType = 'budget.empty';
 
 /** True if a paused run waits for a budget, so that it continues automatically. */
 export function waitsForBudget(reason: StatusReason | null | undefined): boolean {
-  return reason?.type === emptyBudget;
+  return reason?.type === budgetEmptyReason;
 }
 
 /** True if a paused run waits for the operator. */
@@ -103,21 +103,21 @@ export interface PauseReason extends StatusReason {
 }
 
 /** The operator's reason to pause or cancel a run: text of an update in the Temporal UI, or the flags of a command. */
-export type Why = string | { readonly by: string; readonly reason: string };
+export type OperatorReason = string | { readonly by: string; readonly reason: string };
 
-function whyText(what: string, { by, reason }: Exclude<Why, string>): string {
+function whyText(what: string, { by, reason }: Exclude<OperatorReason, string>): string {
   return `${what} by ${by}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 /** Makes the pause reason of a run that the operator pauses. */
-export function pauseByPerson(runId: string, why: Why): PauseReason {
+export function pauseByOperator(runId: string, why: OperatorReason): PauseReason {
   const reason =
     typeof why === 'string' ? `paused in Temporal${why === '' ? '' : `: ${why}`}` : whyText('paused', why);
   return { type: 'run.paused', reason, next: `enrich resume ${runId}` };
 }
 
 /** Makes the reason of a run that the operator cancels. */
-export function cancellation(runId: string, why: Why): StatusReason {
+export function cancellationReason(runId: string, why: OperatorReason): StatusReason {
   return {
     type: 'run.cancelled',
     reason: typeof why === 'string' ? why || 'cancelled in Temporal' : whyText('cancelled', why),
@@ -129,7 +129,7 @@ export function cancellation(runId: string, why: Why): StatusReason {
  * Returns what the operator must do about a paused run. Failures of calls are not in the table: their cause needs a
  * fix.
  */
-export function needOf(type: string): PauseReasonFacts['needs'] {
+export function operatorActionFor(type: string): PauseReasonFacts['needs'] {
   return factsOf(type)?.needs ?? 'fix';
 }
 

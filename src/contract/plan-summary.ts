@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { outcomes } from '../domain/runs/outcome.ts';
-import { count, decimal, type Printed } from './schema-fields.ts';
+import { count, decimal, type SchemaOutput } from './schema-fields.ts';
 
 /** Counts and prices of a plan, as stored and as `enrich plan --json` prints them. Workflows import only the type. */
 export const planSummary = z.strictObject({
@@ -82,4 +82,4 @@ export const planSummary = z.strictObject({
     .describe('People who wait in paused runs: this run does not ask for them. Null: none.'),
 });
 
-export type PlanSummary = Printed<typeof planSummary>;
+export type PlanSummary = SchemaOutput<typeof planSummary>;

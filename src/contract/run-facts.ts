@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { runStatuses, type RunStatus } from './run-transitions.ts';
-import { count, decimal, timeText, type Printed } from './schema-fields.ts';
+import { count, decimal, timeText, type SchemaOutput } from './schema-fields.ts';
 
 /** Workflows import only types of this file, so that their bundle does not contain zod. */
 const cancelled = z.strictObject({
@@ -9,7 +9,7 @@ const cancelled = z.strictObject({
   reason: z.string().describe('Why.'),
 });
 
-const undone = z.strictObject({
+const runUndo = z.strictObject({
   at: timeText.describe('When the run was undone.'),
   by: z.string().describe('Who undid the run.'),
   reason: z.string().nullable().describe('Why. Null: no reason was given.'),
@@ -76,7 +76,7 @@ export const runFields = {
     })
     .describe('Results that arrive after the answer of a call.'),
   cancelled: cancelled.nullable().describe('The cancellation of the run. Null: it was not cancelled.'),
-  undone: undone.nullable().describe('The undo of the run. Null: the run is not undone.'),
+  undone: runUndo.nullable().describe('The undo of the run. Null: the run is not undone.'),
 };
 
 export const runFacts = z.strictObject(runFields).describe('Status and figures of a run.');
@@ -85,13 +85,13 @@ export const runFacts = z.strictObject(runFields).describe('Status and figures o
  * Facts of a run: the last line of `enrich run --json`, and `enrich status --json`. They are part of the public
  * surface.
  */
-export type RunFacts = Printed<typeof runFacts>;
+export type RunFacts = SchemaOutput<typeof runFacts>;
 
 /** An undo of a run, which removed the run's values from contacts. The run's costs stay. */
-export type Undone = Printed<typeof undone>;
+export type RunUndo = SchemaOutput<typeof runUndo>;
 
 /** Facts of a run, and the time (ISO 8601) at which the run's workflow read them. */
-export interface RunFigures {
+export interface RunFactsSnapshot {
   readonly facts: RunFacts;
   readonly readAt: string;
 }

@@ -1,5 +1,5 @@
 import type { PlanSummary } from './plan-summary.ts';
-import type { RunFigures } from './run-facts.ts';
+import type { RunFactsSnapshot } from './run-facts.ts';
 import type { RunPriority } from './temporal-names.ts';
 import type { ScheduledOptions } from '../domain/runs/run-options.ts';
 
@@ -36,7 +36,7 @@ export interface CarriedState {
   readonly service: string | null;
   readonly page: number;
   /** Facts of the run, with its status. */
-  readonly figures: RunFigures | null;
+  readonly figures: RunFactsSnapshot | null;
   readonly isPilotPassed: boolean;
   /** How the run ends. Not null once all calls are made and the run awaits late results. */
   readonly ending: RunEnding | null;

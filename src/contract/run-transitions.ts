@@ -26,7 +26,7 @@ const unfinished = [...active, 'paused', 'cancelling'] as const;
  * The states that allow an event, and the statuses it can lead to. Otherwise a run keeps its status: its workflow may
  * not know that a command has paused or cancelled it. A run that has ended allows no event.
  */
-export const transitions: Readonly<
+export const runTransitions: Readonly<
   Record<RunEvent, { readonly from: readonly RunState[]; readonly to: readonly RunStatus[] }>
 > = {
   // A run that has its plan is not read again when its workflow starts again.
@@ -42,11 +42,15 @@ export const transitions: Readonly<
   end: { from: unfinished, to: ['planned', 'finished', 'cancelled', 'failed'] },
 };
 
-/** Finds the event that gives a run this status. @param byPerson true if the operator resumes the run */
-export function eventOf(status: RunStatus, reason: StatusReason | undefined, byPerson: boolean): RunEvent {
+/** Finds the event that gives a run this status. @param byOperator true if the operator resumes the run */
+export function eventForStatus(
+  status: RunStatus,
+  reason: StatusReason | undefined,
+  byOperator: boolean,
+): RunEvent {
   if (isFinal(status)) return 'end';
   if (status === 'cancelling') return 'cancel';
-  if (byPerson) return 'resume';
+  if (byOperator) return 'resume';
   if (status === 'ingesting' || status === 'planning') return 'read';
   if (status !== 'paused') return 'continue';
   if (waitsForBudget(reason)) return 'wait_for_budget';

@@ -4,10 +4,10 @@ import { z } from 'zod';
  * Forces a schema to have exactly the fields and types of an interface: any other schema does not compile. Rows of SQL
  * statements keep interfaces, because a test compares these with the database.
  */
-export type Fields<Facts> = { readonly [Field in keyof Facts]-?: z.ZodType<Facts[Field]> };
+export type SchemaFields<Facts> = { readonly [Field in keyof Facts]-?: z.ZodType<Facts[Field]> };
 
 /** Type of a schema's values in memory, before they are printed. Times are `Date` objects. */
-export type Printed<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
+export type SchemaOutput<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 type Immutable<Value> = Value extends Date
   ? Value

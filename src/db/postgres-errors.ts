@@ -1,4 +1,4 @@
-import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
+import { describeErrorCode, Problem, UsageProblem } from '../domain/problem.ts';
 
 /** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
 const awayCodes = new Set([
@@ -97,7 +97,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   if (isDatabaseAway(error))
     return problem(
       'database.unreachable',
-      `the database does not answer: ${code === undefined ? message : describeCode(code)}`,
+      `the database does not answer: ${code === undefined ? message : describeErrorCode(code)}`,
       'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
     );
   if (isDiskFull(error))

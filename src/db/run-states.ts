@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
-import { emptyBudget } from '../contract/pause-reasons.ts';
+import { budgetEmptyReason } from '../contract/pause-reasons.ts';
 import {
-  transitions,
+  runTransitions,
   type RunEvent,
   isFinal,
   runStatuses,
@@ -20,11 +20,14 @@ const finalStatuses = allStatuses.filter(isFinal);
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);
 
-/** SQL condition on `runs`: this event is allowed (`transitions`). */
+/** SQL condition on `runs`: this event is allowed (`runTransitions`). */
 export function isPossible(event: RunEvent): RawBuilder<boolean> {
   return sql<boolean>`(
-    case when status = 'paused' and pause_reason ->> 'type' = ${emptyBudget} then 'waiting_for_budget' else status end
-    = any(${transitions[event].from}::text[]))`;
+    case
+      when status = 'paused' and pause_reason ->> 'type' = ${budgetEmptyReason} then 'waiting_for_budget'
+      else status
+    end
+    = any(${runTransitions[event].from}::text[]))`;
 }
 
 /** Prefix of the key of a run that only plans or reads an export, and never spends. */

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
-import { portTaken, Problem } from '../domain/problem.ts';
+import { portTakenProblem, Problem } from '../domain/problem.ts';
 import { processStartTime, isRunning, type ProcessIdentity } from './presence.ts';
 
 export interface ServerPorts {
@@ -94,7 +94,7 @@ export function explainFailure(
   const cause = new Error(lines.join('\n'));
   if (ports && /could not bind|address already in use|EADDRINUSE|is taken|can't set \w+ port/i.test(log)) {
     const taken = Object.values(ports).join(' or ');
-    return portTaken(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
+    return portTakenProblem(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
   }
   if (/^setpriv: |spawn setpriv/m.test(`${log}\n${ended}`))
     return new Problem(

@@ -2,7 +2,7 @@ import meanings from './error-codes.json' with { type: 'json' };
 import { visibleInLine } from './text/format.ts';
 
 /** Exit codes of the `enrich` binary: part of the public surface. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
+export const exitCodes = { done: 0, failed: 1, usage: 2, needsOperator: 3 } as const;
 
 /**
  * A failure for people to read: what is wrong, where, and what to do next.
@@ -83,22 +83,22 @@ export function errorCode(error: unknown): string | undefined {
  * The code of an error with its meaning, for a message: `connection refused (ECONNREFUSED)`. A code without a known
  * meaning stays as it is.
  */
-export function describeCode(code: string | undefined): string {
+export function describeErrorCode(code: string | undefined): string {
   if (code === undefined) return 'unknown error';
   return Object.hasOwn(meanings, code) ? `${meanings[code as keyof typeof meanings]} (${code})` : code;
 }
 
 /** Whether an error says that there is no trusted TLS connection: a retry fails until a person corrects something. */
-export function isUntrusted(code: string): boolean {
+export function isTlsTrustError(code: string): boolean {
   return /^ERR_(?:TLS|SSL)_|CERT|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code);
 }
 
 /** What a person can do about it, behind the check of the address. */
-export const trustStep =
+export const tlsTrustAdvice =
   'the clock of this machine and its certificates (NODE_EXTRA_CA_CERTS for a private authority)';
 
 /** Who decided, and why. */
-export interface Note {
+export interface DecisionNote {
   readonly by: string;
   readonly reason: string | undefined;
 }
@@ -112,7 +112,7 @@ export interface Note {
  * @param setting where the port is set
  * @param otherPort how to use another port
  */
-export function portTaken(
+export function portTakenProblem(
   port: number | string,
   who: string,
   setting: string,

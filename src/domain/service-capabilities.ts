@@ -41,7 +41,7 @@ interface ServiceCapabilities {
  * those of the interface document (docs/reference/interface.md). A second service has other values
  * (docs/explanation/second-service.md).
  */
-export const capabilities = {
+export const serviceCapabilities = {
   peoplePerCall: 10,
   prices: { record: 1, mobilePhone: 8 },
   scopes: { bulkMatch: 'people/bulk_match', match: 'people/match', poll: 'webhook_result' },

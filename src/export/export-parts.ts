@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { count, type Printed } from '../contract/schema-fields.ts';
+import { count, type SchemaOutput } from '../contract/schema-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { newestCursor } from '../people/change-feed.ts';
@@ -21,7 +21,7 @@ export const partsManifest = z
       .describe('Parts of the change feed, the oldest first.'),
   })
   .describe('The change feed in parts, as in the manifest.json beside them.');
-export type PartsManifest = Printed<typeof partsManifest>;
+export type PartsManifest = SchemaOutput<typeof partsManifest>;
 
 /** A folder on this machine, or a prefix in S3, that holds parts of the change feed. */
 export interface PartsFolder {

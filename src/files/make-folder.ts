@@ -1,4 +1,4 @@
-import { describeCode, UsageProblem } from '../domain/problem.ts';
+import { describeErrorCode, UsageProblem } from '../domain/problem.ts';
 import { mkdirSync } from 'node:fs';
 
 /**
@@ -15,7 +15,7 @@ export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new UsageProblem(
     'data-directory.unusable',
-    `the folder for embedded state cannot be used: ${describeCode(String(error.code))}`,
+    `the folder for embedded state cannot be used: ${describeErrorCode(String(error.code))}`,
     {
       where: dataDirectory,
       next: 'name a folder that may be written, on a disk that has space: ENRICH_DATA_DIR',

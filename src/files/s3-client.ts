@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
+import { describeErrorCode, Problem, UsageProblem } from '../domain/problem.ts';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 
 export interface S3Settings {
@@ -78,7 +78,7 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
 /** Turns the error of a request without an answer into a Problem. @param shown URL for the error */
 export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
   const { name, code } = error as { name?: string; code?: string };
-  return new Problem(`${kind}.unreachable`, `S3 does not answer: ${describeCode(code ?? name)}`, {
+  return new Problem(`${kind}.unreachable`, `S3 does not answer: ${describeErrorCode(code ?? name)}`, {
     where: shown,
     next: 'check the connection, AWS_REGION and AWS_ENDPOINT_URL',
     cause: error,

@@ -3,7 +3,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describeCode, Problem, exitCodes } from '../domain/problem.ts';
+import { describeErrorCode, Problem, exitCodes } from '../domain/problem.ts';
 
 /**
  * Writes a draft and renames it, so that a reader finds the old or the complete new file, readable only by this user. A
@@ -70,7 +70,7 @@ export function asUnwritable(error: unknown, what: string, where: string): unkno
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
   const code = String(error.code);
   if (ofConnection.test(code)) return error;
-  const reason = code === 'ENOENT' ? `the folder does not exist (${code})` : describeCode(code);
+  const reason = code === 'ENOENT' ? `the folder does not exist (${code})` : describeErrorCode(code);
   return new Problem('output.unwritable', `${what} cannot be written: ${reason}`, {
     where,
     next: fullDisk.includes(code)

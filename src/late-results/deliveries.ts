@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { databaseTime, isNamedId, theOnlyNamed } from '../db/expressions.ts';
-import { keptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
+import { resultsKeptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -57,7 +57,7 @@ export async function storeDeliveries(
       arrived.map(({ first }) => first),
       arrived.map(({ body }) => body.length),
       arrived.map(({ body }) => sha256(body)),
-      keptByServiceSeconds,
+      resultsKeptByServiceSeconds,
     ],
   });
   const stored = new Map(rows.map((row) => [row.deliveryId, row]));

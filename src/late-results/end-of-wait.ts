@@ -4,9 +4,9 @@ import type { Warehouse } from '../db/database.ts';
 import {
   deliveryKindOf,
   deliveryKinds,
-  keptByServiceSeconds,
+  resultsKeptByServiceSeconds,
   lateKinds,
-  lateKindsBy,
+  lateKindsInDelivery,
 } from '../domain/late-results/delivery-kinds.ts';
 import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
 import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
@@ -39,7 +39,7 @@ export async function endByLastBody(
       const content = await readStoredDelivery(body);
       if (!content) continue;
       const kind = deliveryKindOf(content.kind, call.options);
-      const ended = lateKindsBy(kind).filter((each) => {
+      const ended = lateKindsInDelivery(kind).filter((each) => {
         const results = call.expected.filter((result) => result.kind === each);
         const covered = results.filter((result) => covers.includes(entryOf(call, result)));
         const isComplete = results.every((result) => covered.includes(result) || !result.isDelivered);
@@ -105,7 +105,7 @@ export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope)
     set status = 'unknown', next_poll_at = null, reason = concat_ws('; ', reason, 'the late results did not come')
     where status = 'awaiting' and awaited_until < clock_timestamp()
       and (next_poll_at is null
-        or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
+        or answered_at < clock_timestamp() - make_interval(secs => ${resultsKeptByServiceSeconds}))
       and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
   `.execute(warehouse.database);
 }

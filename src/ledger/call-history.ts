@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy, type RequestedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface CallHistory {
  */
 export async function readCallHistory(
   warehouse: Warehouse,
-  asked: AskedExtras & { readonly service: string },
+  asked: RequestedExtras & { readonly service: string },
   source: string,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
@@ -32,7 +32,7 @@ export async function readCallHistory(
   // worst case are errors of the service and do not count either.
   const counts = sql`a.status = 'settled' and a.answered_at is not null
     and a.credits_settled <= a.credits_reserved
-    and (a.token_hash is not null or ${lateKindsOf(asked).length === 0})`;
+    and (a.token_hash is not null or ${lateKindsRequestedBy(asked).length === 0})`;
   const { rows } = await sql<{
     calls: number;
     credits: string | null;

@@ -7,7 +7,7 @@ import {
 } from '../domain/money/budget-periods.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
-import { UsageProblem, type Note, type Problem } from '../domain/problem.ts';
+import { UsageProblem, type DecisionNote, type Problem } from '../domain/problem.ts';
 import { counted, nounFor } from '../domain/text/format.ts';
 import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
@@ -235,7 +235,7 @@ export async function setBudget(
   budgetId: string,
   wanted: WantedLimit,
   ownDefault: Credits | undefined,
-  note: Note,
+  note: DecisionNote,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const budget = await lockBudget(transaction, budgetId, ownDefault);
@@ -254,7 +254,7 @@ async function writeLimit(
   transaction: Transaction<Tables>,
   { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
   { limit: wanted, byCommand }: Limit,
-  note: Note,
+  note: DecisionNote,
 ): Promise<LimitChange> {
   const limit = isBelow(wanted, used) ? used : wanted;
   await transaction
@@ -331,7 +331,7 @@ async function defaultLimit(
 async function noteChange(
   transaction: Transaction<Tables>,
   { budgetId, before, after }: LimitChange,
-  { by, reason }: Note,
+  { by, reason }: DecisionNote,
 ): Promise<void> {
   await transaction
     .insertInto('budget_changes')

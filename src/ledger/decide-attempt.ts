@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { freeStatuses, type AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { UsageProblem, type Problem, type Note } from '../domain/problem.ts';
+import { UsageProblem, type Problem, type DecisionNote } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
 import { settle, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -81,7 +81,7 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
   return theOnlyNamed(found, 'attempt', named, 'enrich attempts list --status all shows the attempts');
 }
 
-interface Decision extends Partial<Note> {
+interface Decision extends Partial<DecisionNote> {
   readonly attemptId: string;
   readonly credits: string;
 }

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { formatDuration } from '../domain/text/duration.ts';
-import { capabilities } from '../domain/service-capabilities.ts';
+import { serviceCapabilities } from '../domain/service-capabilities.ts';
 import {
   formatRateLimits,
   type RateLimit,
@@ -12,7 +12,11 @@ import {
 import type { Tables } from '../db/schema.ts';
 
 /** Endpoints for which the service counts calls separately. */
-export const { bulkMatch: bulkMatchScope, match: matchScope, poll: webhookResultScope } = capabilities.scopes;
+export const {
+  bulkMatch: bulkMatchScope,
+  match: matchScope,
+  poll: webhookResultScope,
+} = serviceCapabilities.scopes;
 
 /** Maximum time between the admission of a call and its start. The deadline of the call's slot includes it. */
 export const slackSeconds = 5;

@@ -1,4 +1,4 @@
-import { describeCode, errorCode } from '../domain/problem.ts';
+import { describeErrorCode, errorCode } from '../domain/problem.ts';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export async function postJson(
     headers: { ...receiver.headers, 'content-type': 'application/json', 'user-agent': 'enrich', ...headers },
     signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
   }).catch((error: unknown) => {
-    throw new Error(`no answer: ${describeCode(codeOf(error))}`);
+    throw new Error(`no answer: ${describeErrorCode(codeOf(error))}`);
   });
   await answer.body?.cancel();
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { ScheduledRunInput, ScheduledRuns } from '../contract/run-input.ts';
-import type { Printed } from '../contract/schema-fields.ts';
+import type { SchemaOutput } from '../contract/schema-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
@@ -113,7 +113,7 @@ interface Notification {
   readonly tries: number;
 }
 
-type Message = Printed<typeof notificationSchema>;
+type Message = SchemaOutput<typeof notificationSchema>;
 
 /** Maximum age of an event to deliver. Older events include those from before notifications were configured. */
 const longestAgeSeconds = 86_400;

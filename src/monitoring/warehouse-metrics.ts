@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
-import { needOf } from '../contract/pause-reasons.ts';
+import { operatorActionFor } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/expressions.ts';
 import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
@@ -82,7 +82,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
       from runs
       where status = 'paused' and ${maySpend}
       group by 1`.execute(transaction);
-    return rows.map((row) => ({ ...row, needs: needOf(row.type) }));
+    return rows.map((row) => ({ ...row, needs: operatorActionFor(row.type) }));
   },
   lastRun: sql<Row>`
     select extract(epoch from max(finished_at))::float8 as seconds from runs where status = 'finished'`,

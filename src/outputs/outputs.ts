@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { runFacts, runFields } from '../contract/run-facts.ts';
-import { type Printed, count, decimal, time, type Fields, timeText } from '../contract/schema-fields.ts';
+import {
+  type SchemaOutput,
+  count,
+  decimal,
+  time,
+  type SchemaFields,
+  timeText,
+} from '../contract/schema-fields.ts';
 import { importManifest, cursor, suppressed } from '../export/crm-import/import-manifest.ts';
 import { report } from './report-output.ts';
 import { attemptStatuses } from '../domain/money/attempt-status.ts';
@@ -36,7 +43,7 @@ const attempt = z
       ),
     admitted_at: time.describe('When the call was admitted.'),
     awaited_until: time.nullable().describe('Deadline of its late results. Null: none are awaited.'),
-  } satisfies Fields<AttemptFacts>)
+  } satisfies SchemaFields<AttemptFacts>)
   .describe('A bulk call.');
 
 const attemptList = z.array(attempt).describe('Bulk calls, the oldest first.');
@@ -52,7 +59,7 @@ const budgetList = z
       settled: decimal.describe('Credits that are paid.'),
       reserved: decimal.describe('Credits held for calls whose cost is not settled.'),
       alarms: z.array(z.int()).describe('Thresholds of BUDGET_ALARMS that were crossed, in percent.'),
-    } satisfies Fields<BudgetFacts>),
+    } satisfies SchemaFields<BudgetFacts>),
   )
   .describe('Budgets of the newest periods and runs.');
 
@@ -75,7 +82,7 @@ const change = z
     contact_id: z.string().describe("The CRM's id of the contact."),
     groups: z.array(z.string()).describe('Groups of fields that changed, named after their first column.'),
     changed_at: time.describe('When the contact changed.'),
-  } satisfies Fields<FeedEntry>)
+  } satisfies SchemaFields<FeedEntry>)
   .describe('A changed contact: one line of the output.');
 
 const budgetEvent = 'budget';
@@ -195,7 +202,7 @@ const erasedFields = {
   answers: count.describe('Bodies of answers.'),
   deliveries: count.describe('Bodies of deliveries.'),
   lookup_keys: count.describe('Keys of the person in the lookup history.'),
-} satisfies Fields<ErasureFigures>;
+} satisfies SchemaFields<ErasureFigures>;
 
 const erase = z
   .strictObject({
@@ -271,5 +278,5 @@ export type OutputName = keyof typeof outputs;
 
 /** Type of the value that an output prints. */
 export type OutputOf<Name extends OutputName> = Name extends OutputName
-  ? Printed<(typeof outputs)[Name]['schema']>
+  ? SchemaOutput<(typeof outputs)[Name]['schema']>
   : never;

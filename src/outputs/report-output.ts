@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runFields } from '../contract/run-facts.ts';
-import { count, decimal, timeText, type Printed } from '../contract/schema-fields.ts';
+import { count, decimal, timeText, type SchemaOutput } from '../contract/schema-fields.ts';
 import {
   deliveryKindNames,
   deliveryKinds,
@@ -221,4 +221,4 @@ export const report = z
  * The report as `enrich report --format json` prints it. Field names are stable. It names the export's file, but no
  * person.
  */
-export type RunReport = Printed<typeof report>;
+export type RunReport = SchemaOutput<typeof report>;

@@ -5,7 +5,7 @@ import { oncePerObject } from '../domain/compute-once.ts';
 import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { isStub, readyIdentity, readyPerson } from '../domain/identity/identity-evidence.ts';
-import { askedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
+import { requestedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import { identityCells } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -93,7 +93,7 @@ export async function readAnsweredCalls(
     return {
       ...known,
       service: options.service,
-      fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
+      fieldGroups: requestedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
       answer,
       /** People in the answer, without those that have no data. */
       arrived: arrivedPeople(answer),

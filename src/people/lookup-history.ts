@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import {
-  askedFieldGroups,
+  requestedFieldGroups,
   lateKinds,
-  type AskedExtras,
+  type RequestedExtras,
   type LateKind,
   type LateValues,
 } from '../domain/late-results/delivery-kinds.ts';
@@ -124,12 +124,12 @@ export async function recordRejected(
   transaction: Transaction<Tables>,
   runId: string,
   rowNumber: number,
-  asked: AskedExtras & { readonly service: string },
+  asked: RequestedExtras & { readonly service: string },
 ): Promise<void> {
   const answered = [{ row_number: rowNumber, outcome: 'rejected' satisfies Outcome, is_lookup: true }];
   await sql`
     select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
-      ${askedFieldGroups(asked)}::text[])
+      ${requestedFieldGroups(asked)}::text[])
   `.execute(transaction);
   await sql`
     insert into digest_queue (kind, owner, name)

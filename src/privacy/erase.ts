@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { Problem, type Note } from '../domain/problem.ts';
+import { Problem, type DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue } from '../db/expressions.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
@@ -84,7 +84,7 @@ const lookupKeysOf = ({ forms }: PersonTraces) => sql`
 export async function erase(
   warehouse: Warehouse,
   keys: readonly string[],
-  note: Note,
+  note: DecisionNote,
 ): Promise<ErasureFigures> {
   // The first search takes no lock, so other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);

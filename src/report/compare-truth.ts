@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import Papa from 'papaparse';
 import type { Tables } from '../db/schema.ts';
 import { sameValue } from '../domain/crm/same-value.ts';
-import { describeCode, UsageProblem, type Problem } from '../domain/problem.ts';
+import { describeErrorCode, UsageProblem, type Problem } from '../domain/problem.ts';
 import { compareNameCells } from '../domain/identity/names/name-agreement.ts';
 import { parseDomain, parseEmail } from '../domain/identity/values/email-address.ts';
 import { matchRate } from '../domain/runs/match-rate.ts';
@@ -50,7 +50,7 @@ async function readTruth(path: string): Promise<TruthRow[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw unreadable(
       path,
-      `the truth file cannot be read: ${describeCode(error.code)}`,
+      `the truth file cannot be read: ${describeErrorCode(error.code)}`,
       'name a CSV file',
       error,
     );

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
-import { askedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
+import { requestedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../db/expressions.ts';
 import { withNote } from '../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
@@ -16,7 +16,7 @@ import type { Tables } from '../db/schema.ts';
 export function askedBy(options: RunOptions): Asked {
   return {
     freshness: options.freshness,
-    fieldGroups: askedFieldGroups(options),
+    fieldGroups: requestedFieldGroups(options),
     service: options.service,
   };
 }

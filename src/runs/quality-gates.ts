@@ -8,7 +8,7 @@ import type { Warehouse } from '../db/database.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
-import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { lateKinds, lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople, formatPercent } from '../domain/text/format.ts';
 import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -134,7 +134,7 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
 
 /** True if the run requests phones. Otherwise its contacts only have phones that earlier runs paid for. */
 function asksForPhones({ options }: RunRecord): boolean {
-  return lateKindsOf(options).some((kind) => lateKinds[kind].values === 'phones');
+  return lateKindsRequestedBy(options).some((kind) => lateKinds[kind].values === 'phones');
 }
 
 /** Describes a pilot, such as `pilot of 100 people; 70 of 100 found: 70.0 % (60.4 % to 78.1 %); 70 credits: …`. */

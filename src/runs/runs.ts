@@ -1,14 +1,14 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
-import { isFinal, type RunStatus, eventOf } from '../contract/run-transitions.ts';
+import { isFinal, type RunStatus, eventForStatus } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isPossible, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunInput } from '../contract/run-input.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export type RunRecord = Readonly<ReturnType<typeof recordOf>>;
@@ -137,7 +137,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
  * Sets the status of a run, if `transitions` allows it. A run without approval becomes `awaiting_approval` instead of
  * `running`.
  *
- * @param decision.byPerson true: the operator resumes the run
+ * @param decision.byOperator true: the operator resumes the run
  * @param decision.updateId the workflow update that sets the status. Temporal repeats updates after a reset; a repeated
  *   update has no effect
  */
@@ -147,11 +147,11 @@ export async function setRunStatus(
   status: RunStatus,
   pauseReason: StatusReason | undefined,
   {
-    byPerson = false,
+    byOperator = false,
     updateId,
-  }: { readonly byPerson?: boolean | undefined; readonly updateId?: string | undefined } = {},
+  }: { readonly byOperator?: boolean | undefined; readonly updateId?: string | undefined } = {},
 ): Promise<void> {
-  const allowed = isPossible(eventOf(status, pauseReason, byPerson));
+  const allowed = isPossible(eventForStatus(status, pauseReason, byOperator));
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when not ${allowed} then status
@@ -250,7 +250,7 @@ export function runInputOf(
     priority: run.options.priority,
     searchable: settings.searchable,
     checksService: settings.checksService,
-    ...(lateKindsOf(run.options).length > 0 && {
+    ...(lateKindsRequestedBy(run.options).length > 0 && {
       lateResults: { pollAfterSeconds: settings.pollAfterSeconds },
     }),
   };

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Note } from '../domain/problem.ts';
+import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
@@ -56,7 +56,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 export async function undoRun(
   warehouse: Warehouse,
   runId: string,
-  note: Note,
+  note: DecisionNote,
   signal: AbortSignal,
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {

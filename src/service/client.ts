@@ -1,6 +1,6 @@
 import type { ServiceSettings } from '../config/settings.ts';
 import type { Identity } from '../domain/identity/identity.ts';
-import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
+import { lateKinds, lateKindsRequestedBy, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { readApiUsage, readCreditUsage, readHealth, readProfile } from './answers/account-answers.ts';
 import { readBulkAnswer, readMatchAnswer } from './answers/bulk-answer.ts';
@@ -105,7 +105,7 @@ export function createServiceClient(
  * @throws Problem `service.no-webhook-url`
  */
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query {
-  const late = lateKindsOf({ reveal, waterfall });
+  const late = lateKindsRequestedBy({ reveal, waterfall });
   if (late.length > 0 && webhookUrl === undefined) {
     throw new UsageProblem(
       'service.no-webhook-url',

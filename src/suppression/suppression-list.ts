@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import type { Note } from '../domain/problem.ts';
+import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isOvertaken } from '../db/postgres-errors.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
@@ -106,7 +106,7 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
 export async function suppress(
   transaction: Transaction<Tables>,
   keys: readonly string[],
-  note: Note,
+  note: DecisionNote,
 ): Promise<number> {
   await lockSuppressionsExclusive(transaction);
   const added = await sql`
@@ -134,7 +134,7 @@ export async function suppress(
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,
-  note: Note,
+  note: DecisionNote,
 ): Promise<{
   readonly added: number;
   readonly namelessRows: number;

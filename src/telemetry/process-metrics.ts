@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ListenAddress } from '../config/settings.ts';
-import { portTaken } from '../domain/problem.ts';
+import { portTakenProblem } from '../domain/problem.ts';
 import type { Logger } from './log.ts';
 import metrics from './process-metrics.json' with { type: 'json' };
 
@@ -99,7 +99,7 @@ export async function startMetricsEndpoint(listen: ListenAddress, sources: Metri
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     const otherPort = 'set another port (0 chooses a free one)';
-    throw portTaken(listen.port, 'the metrics endpoint', 'METRICS_LISTEN', otherPort, error);
+    throw portTakenProblem(listen.port, 'the metrics endpoint', 'METRICS_LISTEN', otherPort, error);
   });
   // An error event without a listener would end the process.
   server.on('error', (error) => log.error({ err: error }, 'the metrics endpoint failed'));

@@ -1,4 +1,4 @@
-import { describeCode, UsageProblem, type Problem } from '../domain/problem.ts';
+import { describeErrorCode, UsageProblem, type Problem } from '../domain/problem.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
@@ -145,7 +145,7 @@ function readKeyFile(file: string): string {
     const code = (cause as NodeJS.ErrnoException).code;
     throw new UsageProblem(
       'codec.keys',
-      `the file of keys for Temporal’s payloads cannot be read: ${describeCode(code)}`,
+      `the file of keys for Temporal’s payloads cannot be read: ${describeErrorCode(code)}`,
       {
         where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
         next: 'name a file that exists, and let this user read it (in a container: user 1000)',

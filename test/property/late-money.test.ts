@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { lateKindsOf } from '../../src/domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy } from '../../src/domain/late-results/delivery-kinds.ts';
 import {
   deliveredResults,
   lateBill,
@@ -181,7 +181,7 @@ it(`the rules settle ${ruleCases} calls for the billed price, and no call below 
 /** Without a warehouse: which results are filled and what they cost together, after each delivery. */
 function playByRules(late: LateCase): void {
   const { extras, found, listed, answered, sent, bill } = late;
-  const expected = lateKindsOf(extras).flatMap((kind) =>
+  const expected = lateKindsRequestedBy(extras).flatMap((kind) =>
     [0, 1, 2].flatMap((person) => (found[person] ? [`${kind}/${listed[person] ? person : 'unlisted'}`] : [])),
   );
   const deliveries: PricedResults[] = [];

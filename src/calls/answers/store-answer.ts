@@ -3,7 +3,11 @@ import { gzip } from 'node:zlib';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { worstCaseWithPhones, mostCrediblePerPerson } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
-import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import {
+  lateKindsToAwait,
+  lateKindsRequestedBy,
+  type RequestedExtras,
+} from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import {
   closeAttempt,
@@ -33,7 +37,7 @@ interface AnswerRecord {
   readonly attemptId: string;
   readonly people: readonly OpenPerson[];
   readonly answer: AnswerToRecord;
-  readonly asked: AskedExtras & { readonly service: string };
+  readonly asked: RequestedExtras & { readonly service: string };
   /** Seconds from the answer to the first poll, and to the end of the wait for late results. */
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
 }
@@ -69,7 +73,7 @@ function storingOf(
   body: Buffer,
 ): RawBuilder<unknown> {
   const stored = sql`select "attemptId" from closed`;
-  const kinds = lateKindsOf(asked);
+  const kinds = lateKindsRequestedBy(asked);
   const listed = answer.matches.flatMap((match) =>
     match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
   );
@@ -95,7 +99,7 @@ async function storeUnusual(
   // The service does not bill people who are missing in a partial answer, so the operator has nothing to decide about
   // them.
   if (answer.partial) await releaseClaims(transaction, attemptId);
-  if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
+  if (lateKindsRequestedBy(asked).length > 0) await reopenDeliveries(transaction, attemptId);
   // The pause comes last, because it locks the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }
@@ -134,7 +138,7 @@ function awaitedOf(
   answer: AnswerToRecord,
   { consumed, found }: AnswerPrice,
 ): Awaited | undefined {
-  const kinds = awaitedKinds(lateKindsOf(asked), {
+  const kinds = lateKindsToAwait(lateKindsRequestedBy(asked), {
     found,
     phoneStatus: answer.phoneEnrichment?.status,
     waterfallStatus: answer.waterfall?.status,
@@ -155,7 +159,7 @@ export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
  *
  * @param people number of people that the call was made for
  */
-export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people: number) {
+export function priceOfAnswer(answer: AnswerToRecord, asked: RequestedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =
     creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import type { BatchResult, BatchesRequest, BatchesResult } from '../../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
 import {
-  lateKindsOf,
+  lateKindsRequestedBy,
   withoutFieldGroups,
-  type AskedExtras,
+  type RequestedExtras,
 } from '../../domain/late-results/delivery-kinds.ts';
 import { longestWaitMilliseconds } from '../../domain/rates/rate-limit.ts';
 import { halve } from '../../domain/runs/batching.ts';
@@ -160,7 +160,7 @@ class BatchInProgress {
     const { runId, options } = this.#open.run;
     await untilDatabaseIsBack(() => digestAnswer(warehouse, attemptId));
     // A delivery can arrive before the answer of its call. It is applied once the answer is digested.
-    if (lateKindsOf(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
+    if (lateKindsRequestedBy(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
     const rate = await watchMatchRate(warehouse, runId, options.minMatchRate);
     if (!rate) return undefined;
     await restartMatchRate(warehouse, runId);
@@ -335,7 +335,7 @@ export async function rejectPerson(
     readonly runId: string;
     readonly rowNumber: number;
     readonly reason: string;
-    readonly asked: AskedExtras & { readonly service: string };
+    readonly asked: RequestedExtras & { readonly service: string };
   },
 ): Promise<void> {
   const { runId, rowNumber, reason, asked } = rejected;

@@ -51,8 +51,8 @@ Exit codes: 0 all good, 1 something is broken, 3 it works but something needs at
       const states = findings.map((finding) => finding.state);
       const state = (['broken', 'attention'] as const).find((each) => states.includes(each)) ?? 'ok';
       printFacts<'doctor'>(options.json, { state, findings }, describe(findings));
-      const { done, needsPerson, failed } = exitCodes;
-      process.exitCode = { ok: done, attention: needsPerson, broken: failed }[state];
+      const { done, needsOperator, failed } = exitCodes;
+      process.exitCode = { ok: done, attention: needsOperator, broken: failed }[state];
     });
 }
 

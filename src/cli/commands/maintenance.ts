@@ -55,7 +55,7 @@ It runs beside workers, makes no call and costs nothing. Stop it at any time and
           throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
             where: 'enrich rebuild',
             next: 'run the same command again',
-            exitCode: exitCodes.needsPerson,
+            exitCode: exitCodes.needsOperator,
           });
         if (check && figures.differences > 0) process.exitCode = exitCodes.failed;
       }),

@@ -78,7 +78,7 @@ Exit code 3: "nameless rows" have no identifier, so the list lacks their people.
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
       printFacts(options.json, { added, nameless_rows: namelessRows, first_nameless_rows: firstNameless });
-      if (namelessRows > 0) process.exitCode = exitCodes.needsPerson;
+      if (namelessRows > 0) process.exitCode = exitCodes.needsOperator;
     });
 }
 
@@ -116,7 +116,7 @@ function listCommand(): Command {
           const listed = found.map(({ length }) => length > 0);
           const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
           const counts = await countSuppressions(warehouse);
-          if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
+          if (listed.includes(true)) process.exitCode = exitCodes.needsOperator;
           const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
           const lines = [
             ...answers,

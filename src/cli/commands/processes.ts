@@ -1,6 +1,6 @@
 import { httpAddress, serviceName } from '../../config/settings.ts';
 import { addressWithoutPassword } from '../../db/postgres-errors.ts';
-import { portTaken, UsageProblem } from '../../domain/problem.ts';
+import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { shellWord } from '../../domain/text/format.ts';
 import { untilStopped, withSession, type Session, settingsOf } from '../session/session.ts';
@@ -117,7 +117,13 @@ the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it list
         token: codecServer.token,
       }).catch((error: unknown) => {
         if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
-        throw portTaken(listen.port, 'the codec server', 'CODEC_SERVER_LISTEN', 'set another port', error);
+        throw portTakenProblem(
+          listen.port,
+          'the codec server',
+          'CODEC_SERVER_LISTEN',
+          'set another port',
+          error,
+        );
       });
       tell(`codec server on ${httpAddress(endpoint)}; stop it with Ctrl-C or SIGTERM`);
       await untilStopped();

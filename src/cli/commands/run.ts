@@ -51,7 +51,7 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     if (asks && !process.stdin.isTTY) {
       await showPlan(config, spec, options);
       tellAlways('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
-      process.exitCode = exitCodes.needsPerson;
+      process.exitCode = exitCodes.needsOperator;
       return;
     }
     const needs = { temporal: true, service: knowsService(config) };

@@ -1,4 +1,4 @@
-import { portTaken, UsageProblem } from '../../domain/problem.ts';
+import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { InvalidArgumentError } from 'commander';
 import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
@@ -56,7 +56,7 @@ export function sandboxCommand(): Command {
       }).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
         const otherPort = 'choose another port; --port 0 takes a free one';
-        throw portTaken(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
+        throw portTakenProblem(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
       });
       print(`service   ${sandbox.baseUrl}`);
       print(`control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, PUT /scenario`);

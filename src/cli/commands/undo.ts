@@ -90,7 +90,7 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
     throw new Problem('undo.interrupted', 'stopped before all contacts were decided about', {
       where: runId,
       next: 'run the same command again, or any run: it completes the undo',
-      exitCode: exitCodes.needsPerson,
+      exitCode: exitCodes.needsOperator,
     });
   const discarded = discards ? await discardAnswers(warehouse, runId, signal) : undefined;
   const observations = discarded ? `; removed: ${counted(discarded.observations, 'observation')}` : '';

@@ -57,7 +57,7 @@ function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): S
   if (result.status === 'fulfilled') return result.value;
   if (!(result.reason instanceof ServiceFailure)) throw result.reason;
   tell(`the service does not state the ${what}: ${result.reason.sentence}`);
-  process.exitCode = exitCodes.needsPerson;
+  process.exitCode = exitCodes.needsOperator;
   return null;
 }
 
@@ -93,7 +93,7 @@ async function reconcileStatements(
   const missing = await keepCreditStatement({ ...dependencies, log }, undefined);
   if (missing !== undefined) {
     tell(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
-    process.exitCode = exitCodes.needsPerson;
+    process.exitCode = exitCodes.needsOperator;
   }
   const cycles = await reconcileCredits(warehouse.database, serviceName(config));
   const nothing =

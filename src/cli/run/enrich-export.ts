@@ -3,7 +3,7 @@ import { knowsService, serviceName } from '../../config/settings.ts';
 import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-transitions.ts';
-import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { lateKindsRequestedBy } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { sandbox, type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
@@ -148,7 +148,7 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   // Only an embedded worker depends on this command's receiver: without a URL for webhooks, the run polls.
   const polls =
     stack.temporal.embedded &&
-    lateKindsOf(asked).length > 0 &&
+    lateKindsRequestedBy(asked).length > 0 &&
     webhookUrlOf(config, stack.service.baseUrl, { port: 0 }) === undefined;
   const status = await withSessionClient(session, (dependencies) =>
     readServiceStatus(dependencies, { polls }),

@@ -2,7 +2,7 @@ import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../domain/runs/batching.ts';
 import { type PauseReason } from '../../contract/pause-reasons.ts';
 import { figureRows } from '../../contract/figure-rows.ts';
-import type { RunFacts, Undone } from '../../contract/run-facts.ts';
+import type { RunFacts, RunUndo } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
 import { importerNames, importers } from '../../domain/crm/crm.ts';
 import { exitCodes } from '../../domain/problem.ts';
@@ -285,7 +285,7 @@ function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
 /** Outcomes whose reason helps the operator: the columns may be wrong, or the row waits for something. */
 const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
-export function describeUndone({ at, by, reason }: Undone): string {
+export function describeUndone({ at, by, reason }: RunUndo): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
@@ -296,6 +296,6 @@ export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): 
   if (status === 'failed')
     return type === null || passingReasons.includes(type) ? exitCodes.failed : exitCodes.usage;
   const hasEnded = status === 'finished' || status === 'cancelled';
-  if (!hasEnded || type !== null || cancelled?.reason === notApproved) return exitCodes.needsPerson;
+  if (!hasEnded || type !== null || cancelled?.reason === notApproved) return exitCodes.needsOperator;
   return exitCodes.done;
 }

@@ -1,5 +1,10 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import { cancellation, needsResume, pauseByPerson, type Why } from '../../contract/pause-reasons.ts';
+import {
+  cancellationReason,
+  needsResume,
+  pauseByOperator,
+  type OperatorReason,
+} from '../../contract/pause-reasons.ts';
 import { taskPriorities, controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
@@ -59,7 +64,7 @@ async function continueWorkflow(
     if (!isRefused && !isWorkflowGone(error)) throw error;
     // The workflow refuses if it has not reached this step or has no calls left. Then only the tables have the pause.
     const continued = plan ? 'running' : 'ingesting';
-    await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
+    await setRunStatus(session.warehouse, runId, continued, undefined, { byOperator: isPaused });
     // The worker of another command may have ended the run after its status was read.
     return isRefused || hasEnded(session, runId);
   }
@@ -107,7 +112,7 @@ async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean>
 const recorded = 'recorded: the run makes no further call; waiting for a worker, which carries it out';
 
 /** Pauses a run, in the database first: admission then refuses calls even if the workflow cannot be reached. */
-export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
+export async function pauseRun(session: Session, run: RunRecord, why: OperatorReason): Promise<void> {
   requireUnfinished(run);
   const { runId, status } = run;
   // A second pause would hide the first reason, such as a quality gate. A run that waits for a budget can be paused.
@@ -120,7 +125,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
       { where: runId, next: `see the status of the run: enrich status ${runId}` },
     );
   await requireKeys(session, runId);
-  await setRunStatus(warehouse, runId, 'paused', pauseByPerson(runId, why));
+  await setRunStatus(warehouse, runId, 'paused', pauseByOperator(runId, why));
   if (stack.temporal.embedded) await session.work();
   else tell(recorded);
   try {
@@ -128,7 +133,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
   } catch (error) {
     // The workflow refuses to pause after the last call of its run.
     if (error instanceof Problem && isUpdateRefused(error.cause))
-      await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+      await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true });
     throw error;
   }
   // The worker of this command marks calls of a killed command unknown. The wait gives the worker time to do so.
@@ -140,11 +145,11 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
  * Cancels a run and waits for its end. The database gets the status first, so that no call begins even if Temporal is
  * unreachable. If no workflow ends the run, this function ends it in the database.
  */
-export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
+export async function cancelRun(session: Session, run: RunRecord, why: OperatorReason): Promise<void> {
   requireUnfinished(run);
   await requireKeys(session, run.runId);
   const { warehouse } = session;
-  await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, why));
+  await setRunStatus(warehouse, run.runId, 'cancelling', cancellationReason(run.runId, why));
   if (session.stack.temporal.embedded) await session.work();
   else tell(recorded);
   if (await sendUpdate(session, run.runId, 'cancel', why)) {
@@ -166,7 +171,7 @@ async function sendUpdate(
   session: Session,
   runId: string,
   update: 'pause' | 'cancel',
-  why: Why,
+  why: OperatorReason,
 ): Promise<boolean> {
   const client = await session.temporal();
   try {

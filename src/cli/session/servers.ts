@@ -6,7 +6,7 @@ import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { freePort } from '../../dev/server.ts';
 import type { Stack } from '../../dev/stack.ts';
-import { portTaken, Problem } from '../../domain/problem.ts';
+import { portTakenProblem, Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/url-parts.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { version } from '../../files/project-file.ts';
@@ -66,7 +66,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   } catch (error) {
     await close();
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
-    throw portTaken(listen.port, 'the receiver', 'WEBHOOK_LISTEN', 'set another port', error);
+    throw portTakenProblem(listen.port, 'the receiver', 'WEBHOOK_LISTEN', 'set another port', error);
   }
 }
 

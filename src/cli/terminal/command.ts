@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { Command as CommanderCommand, InvalidArgumentError, type CommanderError } from 'commander';
 import { parse } from 'yaml';
-import { describeCode, UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
+import { describeErrorCode, UsageProblem, type DecisionNote, type Problem } from '../../domain/problem.ts';
 import { namesPerson } from '../../domain/text/without-personal-data.ts';
 
 export { Option } from 'commander';
@@ -57,7 +57,7 @@ export interface Flags {
   readonly by?: string;
 }
 
-export function noteOf({ reason, by = userInfo().username }: Flags): Note {
+export function noteOf({ reason, by = userInfo().username }: Flags): DecisionNote {
   return { by, reason };
 }
 
@@ -106,7 +106,8 @@ export async function readYamlFile(
   problemOf: (what: string, cause: unknown) => Problem,
 ): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const what = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${describeCode(error.code)}`;
+    const what =
+      error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${describeErrorCode(error.code)}`;
     throw problemOf(`${name} ${what}`, error);
   });
   try {

@@ -39,7 +39,7 @@ export async function approves(question: string, { json, yes }: Flags, unchanged
   if (answer === true) return true;
   const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
   tellAlways(`${unchanged}${why}; --yes answers yes without asking`);
-  if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+  if (answer === undefined) process.exitCode = exitCodes.needsOperator;
   return false;
 }
 

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
 import { z } from 'zod';
-import { describeCode, Problem } from '../../domain/problem.ts';
+import { describeErrorCode, Problem } from '../../domain/problem.ts';
 import { formatNumber, minuteOf, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
@@ -173,7 +173,7 @@ export function guardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     const next = 'free disk space, or send the output elsewhere; nothing else was lost';
-    const what = `standard output cannot be written: ${describeCode(error.code)}`;
+    const what = `standard output cannot be written: ${describeErrorCode(error.code)}`;
     process.exit(reportFailure(new Problem('output.unwritable', what, { next }), false));
   });
   // Without standard error, a failure cannot be reported anywhere.

@@ -1,7 +1,11 @@
-import { capabilities } from '../service-capabilities.ts';
+import { serviceCapabilities } from '../service-capabilities.ts';
 
 /** The kinds of deliveries. `readLateResult` recognises them by their payload. */
-export const { deliveryKinds, lateKinds, resultsKeptSeconds: keptByServiceSeconds } = capabilities;
+export const {
+  deliveryKinds,
+  lateKinds,
+  resultsKeptSeconds: resultsKeptByServiceSeconds,
+} = serviceCapabilities;
 
 export type DeliveryKind = keyof typeof deliveryKinds;
 
@@ -17,7 +21,7 @@ export type LateKind = keyof typeof lateKinds;
 export const lateKindNames = Object.keys(lateKinds) as readonly LateKind[];
 
 /** The kinds of results of a kind of deliveries. */
-export function lateKindsBy(delivery: DeliveryKind): LateKind[] {
+export function lateKindsInDelivery(delivery: DeliveryKind): LateKind[] {
   return lateKindNames.filter((kind) => lateKinds[kind].deliveredBy === delivery);
 }
 
@@ -28,13 +32,13 @@ export const extraNames = { reveal: ['email', 'phone'], waterfall: ['email', 'ph
 export type ExtraNames<Name extends keyof typeof extraNames> = readonly (typeof extraNames)[Name][number][];
 
 /** What a run asks for beyond the record itself. */
-export interface AskedExtras {
+export interface RequestedExtras {
   readonly reveal: readonly string[];
   readonly waterfall: readonly string[];
 }
 
 /** The kinds of late results that these extras ask for; empty if everything comes with the answer. */
-export function lateKindsOf(extras: AskedExtras): LateKind[] {
+export function lateKindsRequestedBy(extras: RequestedExtras): LateKind[] {
   return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
@@ -43,8 +47,8 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
  *
  * @param stated kind that the members of the payload show
  */
-export function deliveryKindOf(stated: DeliveryKind, extras: AskedExtras): DeliveryKind {
-  const [only, ...others] = new Set(lateKindsOf(extras).map((kind) => lateKinds[kind].deliveredBy));
+export function deliveryKindOf(stated: DeliveryKind, extras: RequestedExtras): DeliveryKind {
+  const [only, ...others] = new Set(lateKindsRequestedBy(extras).map((kind) => lateKinds[kind].deliveredBy));
   return only === undefined || others.length > 0 ? stated : only;
 }
 
@@ -52,22 +56,26 @@ export function deliveryKindOf(stated: DeliveryKind, extras: AskedExtras): Deliv
  * The groups of fields that a run asks for. Lookups are recorded per group: a run with phones asks for a person
  * whose profile is fresh but whose phone is not.
  */
-export function askedFieldGroups(extras: AskedExtras): string[] {
-  return ['profile', ...(extras.reveal.includes('email') ? ['personal_email'] : []), ...lateKindsOf(extras)];
+export function requestedFieldGroups(extras: RequestedExtras): string[] {
+  return [
+    'profile',
+    ...(extras.reveal.includes('email') ? ['personal_email'] : []),
+    ...lateKindsRequestedBy(extras),
+  ];
 }
 
 /** Groups of phones. Calls leave them out for people who opted out of calls. */
-export const phoneGroups: readonly string[] = lateKindNames.filter(
+export const phoneFieldGroups: readonly string[] = lateKindNames.filter(
   (kind) => lateKinds[kind].values === 'phones',
 );
 
 /** The extras without some groups of fields that arrive later. */
-export function withoutFieldGroups<Extras extends AskedExtras>(
+export function withoutFieldGroups<Extras extends RequestedExtras>(
   extras: Extras,
   groups: readonly string[],
 ): Extras {
   const leftOut = lateKindNames.filter((kind) => groups.includes(kind)).map((kind) => lateKinds[kind]);
-  const withoutLeftOut = (option: keyof AskedExtras): string[] =>
+  const withoutLeftOut = (option: keyof RequestedExtras): string[] =>
     extras[option].filter((entry) => !leftOut.some((kind) => kind.option === option && kind.entry === entry));
   return { ...extras, reveal: withoutLeftOut('reveal'), waterfall: withoutLeftOut('waterfall') };
 }
@@ -89,7 +97,7 @@ interface LateAnnouncement {
  * even if the answer does not mention them, because the interface document shows no such member. `skipped` and `failed`
  * mean that this request has no delivery, and so does a waterfall that was not accepted.
  */
-export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
+export function lateKindsToAwait(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
   if (found === 0) return [];
   const phones = phoneStatus !== 'skipped' && phoneStatus !== 'failed';

@@ -1,4 +1,10 @@
-import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
+import {
+  deliveryKinds,
+  lateKinds,
+  lateKindsInDelivery,
+  type DeliveryKind,
+  type LateKind,
+} from './delivery-kinds.ts';
 import type { Credits } from '../money/decimal.ts';
 
 /** A person for whom a call expects results. Ids and e-mails are hashes, which stay after an erasure. */
@@ -109,7 +115,7 @@ const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
 
 /** The kinds of results named by the fields of a delivery; all kinds if no field is known. */
 export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
-  const all = lateKindsBy(delivery);
+  const all = lateKindsInDelivery(delivery);
   const named = all.filter((kind) =>
     targetFields.some((field) => fieldPatterns[lateKinds[kind].values].test(field)),
   );

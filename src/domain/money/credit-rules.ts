@@ -1,6 +1,6 @@
 import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
 import { UsageProblem } from '../problem.ts';
-import { capabilities } from '../service-capabilities.ts';
+import { serviceCapabilities } from '../service-capabilities.ts';
 
 /** The requested data that has a price per person. */
 export interface Ask {
@@ -26,8 +26,8 @@ export function askOf(options: {
   };
 }
 
-const record = wholeCredits(capabilities.prices.record);
-const mobilePhone = wholeCredits(capabilities.prices.mobilePhone);
+const record = wholeCredits(serviceCapabilities.prices.record);
+const mobilePhone = wholeCredits(serviceCapabilities.prices.mobilePhone);
 
 /** Percentages that plans assume without a history: people who are found, and people with a mobile phone. */
 const assumed = {

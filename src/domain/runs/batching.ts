@@ -1,4 +1,4 @@
-import { capabilities } from '../service-capabilities.ts';
+import { serviceCapabilities } from '../service-capabilities.ts';
 
 /**
  * Halves a group that the service refused as a whole, because one person in it may be the reason. After at
@@ -13,4 +13,4 @@ export function halve<Item>(group: readonly Item[]): [Item[], Item[]] {
 export const peoplePerPage = 1_000;
 
 /** A batch is one call. */
-export const { peoplePerCall } = capabilities;
+export const { peoplePerCall } = serviceCapabilities;

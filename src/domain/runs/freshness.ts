@@ -53,7 +53,7 @@ export function formatFreshness(freshness: Freshness): string {
  * Seconds for which a found group of fields counts as recent. The work address is part of the profile, so a profile
  * expires at the latest with its address.
  *
- * @param fieldGroup as `askedFieldGroups` names it
+ * @param fieldGroup as `requestedFieldGroups` names it
  */
 export function foundSeconds(freshness: Freshness, fieldGroup: string): number {
   const { enrichedSeconds, emailSeconds = enrichedSeconds, phoneSeconds = enrichedSeconds } = freshness;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, type Printed } from '../../contract/schema-fields.ts';
+import { count, type SchemaOutput } from '../../contract/schema-fields.ts';
 import { importFields, importerNames } from '../../domain/crm/crm.ts';
 import { fieldDecisions, fieldPolicies } from '../../domain/crm/field-policy.ts';
 
@@ -20,7 +20,7 @@ const partFields = {
 };
 
 const part = z.strictObject(partFields);
-export type WrittenPart = Printed<typeof part>;
+export type WrittenPart = SchemaOutput<typeof part>;
 
 export const importManifest = z
   .strictObject({
@@ -78,7 +78,7 @@ export const importManifest = z
   })
   .describe('Import files of a CRM, as in the manifest.json beside them.');
 
-export type ImportManifest = Printed<typeof importManifest>;
+export type ImportManifest = SchemaOutput<typeof importManifest>;
 
 export type WrittenImport = Omit<
   ImportManifest,

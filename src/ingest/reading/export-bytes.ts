@@ -1,4 +1,4 @@
-import { describeCode, Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { describeErrorCode, Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import foreignKinds from './foreign-kinds.json' with { type: 'json' };
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -158,7 +158,7 @@ function fileProblem(path: string, cause: unknown): Problem {
       ...options,
       next: 'check the path, and that this machine sees the file; its name must be UTF-8',
     });
-  const what = `the file cannot be read: ${describeCode(code)}`;
+  const what = `the file cannot be read: ${describeErrorCode(code)}`;
   if (code === 'EACCES' || code === 'EPERM')
     return new UsageProblem('export.not-permitted', what, {
       ...options,

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeCode, errorCode, isUntrusted, trustStep, Problem } from '../../domain/problem.ts';
+import {
+  describeErrorCode,
+  errorCode,
+  isTlsTrustError,
+  tlsTrustAdvice,
+  Problem,
+} from '../../domain/problem.ts';
 
 /** An export on another machine. */
 export interface RemoteExport {
@@ -41,13 +47,13 @@ export async function download<Stored>(
  */
 function isLasting(error: unknown): boolean {
   const code = errorCode(error);
-  return code === 'ENOTFOUND' || (code !== undefined && isUntrusted(code));
+  return code === 'ENOTFOUND' || (code !== undefined && isTlsTrustError(code));
 }
 
 function unreachable(cause: unknown, { shown: where }: RemoteExport): Problem {
   return new Problem('export.unreachable', `the export cannot be fetched: ${codeOf(cause)}`, {
     where,
-    next: `check the address, the connection, ${trustStep}, and run the command again; nothing was paid`,
+    next: `check the address, the connection, ${tlsTrustAdvice}, and run the command again; nothing was paid`,
     cause,
   });
 }
@@ -60,5 +66,5 @@ function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');
   const code = errorCode(error);
-  return code === undefined ? (isOurs ? message : String(name)) : describeCode(code);
+  return code === undefined ? (isOurs ? message : String(name)) : describeErrorCode(code);
 }

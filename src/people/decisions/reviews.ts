@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
 import { verdictOn, type ContactDecision, type RecordedVerdict } from '../../domain/identity/verdicts.ts';
-import { UsageProblem, type Note } from '../../domain/problem.ts';
+import { UsageProblem, type DecisionNote } from '../../domain/problem.ts';
 import { type Warehouse, rolledBack } from '../../db/database.ts';
 import { exportOrder } from '../../db/run-states.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -191,7 +191,7 @@ export type DecidedContact = Awaited<ReturnType<typeof decideIn>>;
 export async function recordDecision(
   { database }: Warehouse,
   decision: Decision,
-  note: Note,
+  note: DecisionNote,
 ): Promise<DecidedContact> {
   return inDigest(database, (transaction) => decideIn(transaction, database, decision, note));
 }
@@ -204,7 +204,7 @@ export async function recordDecision(
 export async function previewDecision(
   { database }: Warehouse,
   decision: Decision,
-  note: Note,
+  note: DecisionNote,
 ): Promise<DecidedContact> {
   return rolledBack(database, async (transaction) => {
     await lockDigest(transaction);
@@ -216,7 +216,7 @@ async function decideIn(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
   decision: Decision,
-  note: Note,
+  note: DecisionNote,
 ) {
   const { state, service } = await readReviewed(transaction, decision);
   const personKey = keyOfId(decision.personId);
@@ -250,7 +250,7 @@ async function append(
   state: ContactState,
   { source, contactId, personId, verdict }: Decision,
   { personKey, service, isKnown }: { personKey: string; service: string; isKnown: boolean },
-  note: Note,
+  note: DecisionNote,
 ): Promise<boolean> {
   const { decisions, verdicts } = state;
   if (verdict === 'withdrawn') {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
+import { phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
 import { clearSuppressedRow } from '../../suppression/drop-suppressed.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
@@ -174,7 +174,7 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
  * one row of a person counts for all rows of the person.
  */
 async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
-  const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
+  const phones = asked.fieldGroups.filter((group) => phoneFieldGroups.includes(group));
   await sql`
     create temporary table plan_known on commit drop as
     select row_number,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../domain/runs/batching.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { lateKindNames, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
+import { lateKindNames, phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { type Warehouse, rowsWorthAnalyzing } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
@@ -116,7 +116,7 @@ async function countRows(
     group by left_out
     order by left_out
   `.execute(transaction);
-  const asksForPhones = fieldGroups.some((group) => phoneGroups.includes(group));
+  const asksForPhones = fieldGroups.some((group) => phoneFieldGroups.includes(group));
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),

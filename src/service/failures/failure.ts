@@ -1,4 +1,4 @@
-import { Problem, exitCodes, trustStep } from '../../domain/problem.ts';
+import { Problem, exitCodes, tlsTrustAdvice } from '../../domain/problem.ts';
 import type { RateWindow } from '../rate-headers.ts';
 
 /** The operation of a call, `POST /people/bulk_match`, and whether it can be billed. */
@@ -114,7 +114,7 @@ export const failureKinds = {
   'not-sent.dns': notSent('the host name of the service cannot be resolved', checkAddress),
   'not-sent.tls': notSent(
     'no trusted TLS connection to the service',
-    `check ENRICHMENT_BASE_URL, ${trustStep}`,
+    `check ENRICHMENT_BASE_URL, ${tlsTrustAdvice}`,
   ),
   'not-sent.unreachable': notSent('no connection to the service', checkAddress),
   'not-sent.timeout': notSent('no connection to the service in time', checkAddress),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isUntrusted } from '../../domain/problem.ts';
+import { isTlsTrustError } from '../../domain/problem.ts';
 import {
   codeNaming,
   nameCredits,
@@ -109,7 +109,7 @@ function typeBeforeSending(code: string): FailureType {
     return 'not-sent.timeout';
   if (code === 'ECONNREFUSED') return 'not-sent.refused';
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'not-sent.dns';
-  if (isUntrusted(code)) return 'not-sent.tls';
+  if (isTlsTrustError(code)) return 'not-sent.tls';
   return 'not-sent.unreachable';
 }
 

@@ -11,11 +11,16 @@ import type {
 import type { LateResultsStatus, RunFacts } from '../../../src/contract/run-facts.ts';
 import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
-import { isFinal, type RunStatus, eventOf, transitions } from '../../../src/contract/run-transitions.ts';
+import {
+  isFinal,
+  type RunStatus,
+  eventForStatus,
+  runTransitions,
+} from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 
-/** The state of a run in `transitions`. @param reason why it is paused */
+/** The state of a run in `runTransitions`. @param reason why it is paused */
 export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): string {
   return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : status;
 }
@@ -80,7 +85,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     this.isApproved ||= by === 'approval';
     const status = wanted === 'running' && !this.isApproved ? 'awaiting_approval' : wanted;
     this.statuses.push(status);
-    const { from } = transitions[eventOf(wanted, pauseReason, by === 'resume')];
+    const { from } = runTransitions[eventForStatus(wanted, pauseReason, by === 'resume')];
     if (from.some((state) => state === stateOf(this.status, this.reason))) this.write(status, pauseReason);
     return this.facts(runId);
   };

@@ -183,7 +183,7 @@ it.each([
       matches: [{ id: left, name: 'Mira Lindqvist', email: left }],
       credits_consumed: 1,
     };
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true });
     expect(await enrich()).toMatchObject({ kind: 'done' });
     expect(sent).toEqual([emails, [left]]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched', 'enriched']);

@@ -171,7 +171,7 @@ it('an answer that costs more than was reserved is settled in full and pauses it
     pauseReason: { type: 'service.overbilled' },
   });
   // The reply to the commit was lost, and the operator has resumed the run.
-  await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
+  await setRunStatus(warehouse, call.runId, 'running', undefined, { byOperator: true });
   await record(call, answer);
   expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
 });

@@ -66,7 +66,7 @@ it.each(['running', 'paused'] as const)(
       status: 'paused',
       reason_type: 'service.overbilled',
     });
-    await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
+    await setRunStatus(warehouse, call.runId, 'running', undefined, { byOperator: true });
     const finished = await finishRun(warehouse, call.runId, 'finished', undefined);
     expect(finished).toMatchObject({ status: 'finished' });
   },

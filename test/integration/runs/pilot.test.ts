@@ -87,7 +87,7 @@ it('a pilot without a rule pauses the run once, and the reason has its match rat
   expect(pauseReason?.reason).toBe(
     'pilot of 12 people; 6 of 12 found: 50.0 % (25.4 % to 74.6 %); 6 credits: 2.00 per email (3)',
   );
-  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+  await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true });
   expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
 });
 

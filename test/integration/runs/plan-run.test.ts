@@ -77,7 +77,7 @@ describe('expectations on an export', () => {
     ) as string;
     const unmet = { status: 'paused', pauseReason: { type: 'expectation.unmet', reason } };
     expect(await getRun(warehouse, runId)).toMatchObject(unmet);
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true });
     await planAndRun(runId);
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });

@@ -45,7 +45,7 @@ it.each(['pilot.done', 'match-rate.below', 'expectation.unmet', 'service.overbil
     const runId = await runIn('paused', { type, reason: '', next: '' });
     expect(await statusAfter(runId, 'running')).toBe(`paused: ${type}`);
     expect(await statusAfter(runId, 'paused', emptyBudget)).toBe(`paused: ${type}`);
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
   },
 );
@@ -95,12 +95,12 @@ it('pauseCalls() keeps the status of a run that the operator has cancelled or pa
 
 it('setRunStatus() keeps a newer pause when Temporal repeats an earlier resume after a reset', async () => {
   const runId = await runIn('paused', byHand);
-  const resume = { byPerson: true, updateId: 'first' };
+  const resume = { byOperator: true, updateId: 'first' };
   await setRunStatus(warehouse, runId, 'running', undefined, resume);
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   await setRunStatus(warehouse, runId, 'paused', unmet, { updateId: 'second' });
   await setRunStatus(warehouse, runId, 'running', undefined, resume);
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', pauseReason: unmet });
-  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true, updateId: 'third' });
+  await setRunStatus(warehouse, runId, 'running', undefined, { byOperator: true, updateId: 'third' });
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
 });

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import type { StatusReason } from '../../../src/contract/pause-reasons.ts';
-import { runStatuses, type RunStatus, eventOf, transitions } from '../../../src/contract/run-transitions.ts';
+import {
+  runStatuses,
+  type RunStatus,
+  eventForStatus,
+  runTransitions,
+} from '../../../src/contract/run-transitions.ts';
 import { stateOf } from '../../helpers/temporal/scripted-activities.ts';
 
 const why = (type: string): StatusReason => ({ type, reason: 'a reason', next: 'a next step' });
@@ -9,10 +14,11 @@ const why = (type: string): StatusReason => ({ type, reason: 'a reason', next: '
 function isGiven(
   [was, wasReason]: readonly [RunStatus, string?],
   [wanted, reason]: readonly [RunStatus, string?],
-  byPerson = false,
+  byOperator = false,
 ): boolean {
   const state = stateOf(was, wasReason === undefined ? undefined : why(wasReason));
-  const { from } = transitions[eventOf(wanted, reason === undefined ? undefined : why(reason), byPerson)];
+  const { from } =
+    runTransitions[eventForStatus(wanted, reason === undefined ? undefined : why(reason), byOperator)];
   return from.some((each) => each === state);
 }
 
@@ -60,7 +66,7 @@ it.each<readonly [string, readonly [RunStatus, string?], readonly [RunStatus, st
 it.each(Object.keys(runStatuses) as RunStatus[])(
   'the transition for the status %s leads to this status',
   (status) => {
-    expect(transitions[eventOf(status, undefined, false)].to).toContain(status);
+    expect(runTransitions[eventForStatus(status, undefined, false)].to).toContain(status);
   },
 );
 

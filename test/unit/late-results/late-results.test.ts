@@ -6,16 +6,16 @@ import {
   kindsOfFields,
 } from '../../../src/domain/late-results/expected-results.ts';
 import {
-  askedFieldGroups,
-  awaitedKinds,
-  lateKindsOf,
+  requestedFieldGroups,
+  lateKindsToAwait,
+  lateKindsRequestedBy,
 } from '../../../src/domain/late-results/delivery-kinds.ts';
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 
 it('phones and waterfall fields are late results; personal e-mails come with the answer', () => {
-  expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
-  expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
+  expect(lateKindsRequestedBy({ reveal: ['email'], waterfall: [] })).toEqual([]);
+  expect(lateKindsRequestedBy({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
     'phone',
     'waterfall_email',
     'waterfall_phone',
@@ -23,7 +23,7 @@ it('phones and waterfall fields are late results; personal e-mails come with the
 });
 
 it('the lookup history has separate field groups for profile, personal e-mail, phone and waterfall', () => {
-  expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
+  expect(requestedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
     'profile',
     'personal_email',
     'phone',
@@ -38,7 +38,7 @@ it.each([
   ['nothing if the service skipped the phone request', { ...found, phoneStatus: 'skipped' }, []],
   ['nothing if the phone request failed', { ...found, phoneStatus: 'failed' }, []],
 ])('after a phone reveal, awaitedKinds() returns %s', (_, answer, kinds) => {
-  expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
+  expect(lateKindsToAwait(['phone'], answer)).toEqual(kinds);
 });
 
 it.each([
@@ -48,9 +48,9 @@ it.each([
   ['failed', false],
   ['rejected_by_plan', false],
 ])('a waterfall with the status %s has late results to wait for: %s', (waterfallStatus, comes) => {
-  const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
+  const kinds = lateKindsToAwait(['waterfall_email'], { ...found, waterfallStatus });
   expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
-  expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
+  expect(lateKindsToAwait(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
 });
 
 it('kindsOfFields() returns the kinds of known target fields, and all kinds for unknown or no fields', () => {
