@@ -35,7 +35,7 @@ export type ControlDependencies = PlanDependencies &
   ServiceCheckDependencies &
   ScheduleDependencies & {
     readonly retention: Retention;
-    /** Undefined: no lineage events are sent. */
+    /** Sender of OpenLineage events. Undefined if none are sent. */
     readonly lineage: Lineage | undefined;
   };
 
@@ -49,7 +49,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           async (signal) => {
             const options = { signal, onProgress: (staged: number) => (rows = staged) };
             const staged = await ingestRun(dependencies, runId, options);
-            // Without the error itself, because its text may name a person.
+            // The result leaves out the error itself, because its text may name a person.
             return staged.kind === 'refused'
               ? { kind: staged.kind, pauseReason: staged.pauseReason }
               : staged;
@@ -59,7 +59,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       }),
     planRun: ({ runId }) =>
       beating(log, async () => {
-        // The export is read, so its source is known.
+        // Lineage events name the source of the export, which is known now that the export has been read.
         lineage?.started(runId);
         await keepCreditStatement(dependencies, runId);
         const planned = await planRun(dependencies, runId);
@@ -115,7 +115,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
   };
 }
 
-/** The facts of a run as Temporal stores them. */
+/** Returns a run's facts as Temporal stores them. Personal data is removed from the file name. */
 function storedFacts(facts: RunFacts): RunFacts {
   return { ...facts, file: shownName({ fileName: facts.file }) };
 }
@@ -140,9 +140,7 @@ export function createCallActivities(
   };
 }
 
-/**
- * Short work sends heartbeats too. Otherwise Temporal would notice a dead worker only at the timeout of the activity.
- */
+/** Runs work with heartbeats, even short work: Temporal would otherwise notice a dead worker only at the timeout. */
 function beating<Result>(log: Logger, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   return mappingFailures(log, () => withHeartbeat(work));
 }

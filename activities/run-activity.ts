@@ -5,9 +5,9 @@ import type { Logger } from '../src/telemetry/log.ts';
 import { passingStateOf } from '../src/db/postgres-errors.ts';
 
 /**
- * Maps an error of an activity to the failure that Temporal keeps: a type and one sentence, without the cause, because
- * causes have statements and cells. Temporal retries while the database is unreachable, full or read-only. Any other
- * Problem needs a person.
+ * Turns an error of an activity into the failure that Temporal stores: a type and one sentence, without the cause,
+ * which can contain cells. Temporal retries while the database is unreachable, full or read-only. Other Problems need
+ * the operator.
  */
 export async function mappingFailures<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -44,24 +44,24 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
   }
 }
 
-/** The workflow of a run has the run's id, and the workflow of a page `<run>/page-0007`. */
+/** Finds the run of a workflow. A run's workflow has the run's id, and a page's workflow `<run>/page-0007`. */
 function runOfWorkflow(workflowId: string): { readonly runId: string; readonly page?: number } {
   const [runId = '', page] = workflowId.split('/page-');
   return { runId, ...(page !== undefined && { page: Number(page) }) };
 }
 
 /**
- * Runs work with regular heartbeats, so that Temporal notices within seconds if this worker has died. The signal tells
- * the work that the activity is cancelled or that the worker shuts down.
+ * Runs work with heartbeats, so that Temporal notices a dead worker within seconds. The signal tells the work that the
+ * activity is cancelled or the worker shuts down.
  *
- * @param details content of the heartbeat: only counts
+ * @param details content of a heartbeat: only counts
  */
 export async function withHeartbeat<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   details: () => unknown = () => undefined,
 ): Promise<Result> {
   const context = Context.current();
-  // The SDK sends every second beat (`maxHeartbeatThrottleInterval`), so that two arrive within the timeout.
+  // The SDK sends every second heartbeat (`maxHeartbeatThrottleInterval`), so two of them arrive within the timeout.
   const every = (context.info.heartbeatTimeoutMs ?? 10_000) / 4;
   const beat = setInterval(() => context.heartbeat(details()), every);
   try {

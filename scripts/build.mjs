@@ -1,4 +1,4 @@
-// Compiles everything into dist and builds the bundles of workflows, which workers load, and of the command line.
+// Compiles the code into dist, and bundles the workflows (for workers) and the command line.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -22,16 +22,16 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
 const sources = ['src', 'workflows', 'activities', 'test'];
 
-/** Whether dist is up to date with the sources. */
+/** Returns true if dist is up to date with the sources. */
 export function isBuilt() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
 }
 
 /**
- * Builds dist, without a check of the types (`npm run check`), which takes six times as long.
+ * Builds dist. Types are not checked, because that takes six times as long (`npm run check` does it).
  *
  * @param {(text: string) => void} say prints progress
- * @param {() => Promise<unknown>} beside work that needs the compiled files and runs beside the bundling
+ * @param {() => Promise<unknown>} beside work that runs beside the bundling and needs the compiled files
  * @returns {Promise<boolean>} false after compiler errors, which the compiler has printed
  */
 export async function build(say, beside = async () => undefined) {
@@ -62,7 +62,7 @@ function compile() {
   );
 }
 
-/** The bundle and the compiled files find the tables beside their folder (`src/db/migrations/0001-initial.ts`). */
+/** Copies SQL files twice: bundled and compiled code look for them at different paths relative to their own. */
 function copySql() {
   for (const folder of ['sql', 'src/db/sql'])
     cpSync(join(root, 'src', 'db', 'sql'), join(dist, folder), { recursive: true });
@@ -75,7 +75,7 @@ async function bundleWorkflows(say) {
     return;
   }
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  // The failure converter is part of a bundle, so workers that encrypt need their own.
+  // The failure converter must be in the bundle, so workers that encrypt need a bundle of their own.
   const failureConverterPath = join(dist, 'workflows', 'encoded-failures.js');
   for (const [name, options] of [
     ['workflow-bundle.js', {}],
@@ -83,7 +83,7 @@ async function bundleWorkflows(say) {
   ]) {
     const logger = new DefaultLogger('WARN');
     const { code } = await bundleWorkflowCode({ workflowsPath, logger, ...options });
-    // Renamed, so that a starting worker never reads half of a file.
+    // The file is renamed when it is complete, so that a starting worker never reads a part of it.
     const file = join(dist, name);
     writeFileSync(`${file}.tmp`, code);
     renameSync(`${file}.tmp`, file);
@@ -98,7 +98,7 @@ function fingerprint() {
     'scripts/bundle-command-line.mjs',
   ];
   for (const folder of sources) {
-    // The container image has no tests.
+    // The container image has no folder of tests.
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile() && /\.(?:ts|json|sql)$/.test(entry.name))

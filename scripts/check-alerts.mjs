@@ -1,4 +1,4 @@
-// Checks deploy/prometheus with Prometheus' promtool and runs the tests of the alerts (test/alerts).
+// Checks deploy/prometheus with Prometheus' promtool, and runs the tests of the alerts in test/alerts.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ promtool('check', 'rules', 'deploy/prometheus/alerts.yml');
 promtool('check', 'config', '--syntax-only', 'deploy/prometheus/prometheus.yml');
 promtool('test', 'rules', ...tests);
 
-/** Runs promtool. Ends this process if promtool is missing or finds a mistake. */
+/** Runs promtool. If promtool is missing or finds a mistake, this process ends. */
 function promtool(...parameters) {
   const { status, error } = spawnSync('promtool', parameters, { cwd: root, stdio: 'inherit' });
   if (error?.code === 'ENOENT') {

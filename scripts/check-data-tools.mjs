@@ -1,5 +1,5 @@
-// DuckDB reads each table that `enrich export` writes as Parquet and merges the parts of the change feed. OpenLineage's
-// classes read the events of runs.
+// Checks that DuckDB reads every table that `enrich export` writes as Parquet and merges the parts of the change feed,
+// and that OpenLineage's classes read the events of runs.
 import { deepStrictEqual, ok } from 'node:assert';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,9 @@ const duckdbTypes = {
   'text[]': 'VARCHAR[]',
 };
 
-/** Former employers are companies of the warehouse, and of no contact. */
+/**
+ * Conditions for rows that an export contains. The warehouse also stores former employers, which no export contains.
+ */
 const isExported = {
   organizations: `exists (
     select
@@ -71,7 +73,7 @@ await withCheckWarehouse(async ({ directory, databaseUrl, sample, enrich }) => {
   checkLineage({ directory, events });
 });
 
-/** The sandbox as a service of its own, whose people can change employer between two runs. */
+/** Starts the sandbox as a separate service, whose people can change employer between two runs. */
 async function startSandbox() {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -114,7 +116,7 @@ async function checkParquet({ directory, databaseUrl, enrich }) {
   }
 }
 
-/** A copy that is kept by the statements of the guide, over a first part and one after an erasure. */
+/** Checks that the guide's SQL keeps a copy up to date: it merges a first part, and a second part after an erasure. */
 async function checkMerge({ directory, databaseUrl, enrich }) {
   const folder = `${join(directory, 'changes')}/`;
   mkdirSync(folder);
@@ -139,7 +141,7 @@ async function checkMerge({ directory, databaseUrl, enrich }) {
   }
 }
 
-/** What DuckDB must find in a file of these columns of a table. */
+/** Returns what DuckDB must find for these columns of a table: types, counts of nulls, and checksums. */
 async function expectedOf(database, relation, names) {
   const { rows: types } = await database.query(
     `select attname as name, format_type(atttypid, null) as type
@@ -186,13 +188,13 @@ function checkLineage({ directory, events }) {
   console.log(`OpenLineage: its classes read ${events.length} events of runs and one of a failure`);
 }
 
-/** The classes write a field that is absent as an empty object. */
+/** Removes empty objects, because OpenLineage's classes write a missing field as an empty object. */
 function withoutEmpty(value) {
   const isEmpty = (each) => typeof each === 'object' && each !== null && Object.keys(each).length === 0;
   return JSON.parse(JSON.stringify(value), (_, each) => (isEmpty(each) ? undefined : each));
 }
 
-/** What a Python script prints, which is JSON. */
+/** Runs a Python script. @returns the JSON that it prints */
 function python(script, ...parameters) {
   const path = fileURLToPath(new URL(`data-tools/${script}`, import.meta.url));
   const stdio = ['ignore', 'pipe', 'inherit'];

@@ -1,5 +1,5 @@
-// Builds the dbt package after runs against the sandbox: once in full, once incrementally after an undo. Does so in
-// PostgreSQL, and in DuckDB over the Parquet files of `enrich export`.
+// Builds the dbt package after runs against the sandbox, in full and then incrementally after an undo, both in
+// PostgreSQL and in DuckDB over the Parquet files of `enrich export`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { run, withCheckWarehouse } from './check-warehouse.mjs';
 import { pythonEnvironment } from './python-environment.mjs';
 
 const project = fileURLToPath(new URL('../dbt', import.meta.url));
-// Later versions download a parser from GitHub.
+// Later versions of dbt download a parser from GitHub.
 const commands = pythonEnvironment('dbt', ['dbt-core<1.12', 'dbt-postgres<1.12', 'dbt-duckdb==1.11.1']);
 
 await withCheckWarehouse(async ({ directory, databaseUrl, environment, sample, enrich }) => {

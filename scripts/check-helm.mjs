@@ -1,5 +1,5 @@
-// Checks deploy/helm/enrich: helm lint and helm template with the values of test/helm, and each object against the
-// schemas of Kubernetes. A comment in a values file says what it renders, or why the chart refuses it.
+// Checks the chart in deploy/helm/enrich with helm lint, helm template and the schemas of Kubernetes, for each values
+// file in test/helm. A comment in such a file says what it renders, or why the chart refuses it.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -17,7 +17,7 @@ import { parseAllDocuments } from 'yaml';
 import { pythonEnvironment } from './python-environment.mjs';
 
 const helmVersion = 'v3.22.0';
-/** Of kubernetes-validate, and of the Kubernetes whose schemas it has. */
+/** Version of kubernetes-validate, and of the Kubernetes release with its schemas. */
 const validatorVersion = '1.37.0';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const chart = join(root, 'deploy/helm/enrich');
@@ -33,7 +33,7 @@ for (const name of readdirSync(join(root, 'test/helm'))) {
 }
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** @returns what is wrong; undefined: nothing */
+/** Renders the chart with a values file. @returns what is wrong, or undefined */
 function checkValues(file) {
   const text = readFileSync(file, 'utf8');
   const said = (kind) => [...text.matchAll(new RegExp(`^# ${kind}: (.+)$`, 'gm'))].map((match) => match[1]);
@@ -53,7 +53,10 @@ function checkValues(file) {
   return validate(rendered.output);
 }
 
-/** Objects of operators (Prometheus, KEDA) have no schema in Kubernetes: these are only parsed. */
+/**
+ * Checks rendered objects with Kubernetes' schemas. Objects of operators (Prometheus, KEDA) have none and are only
+ * parsed.
+ */
 function validate(rendered) {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-helm-'));
   try {
@@ -78,7 +81,7 @@ function validate(rendered) {
   }
 }
 
-/** Helm's command, built once from its Go module. */
+/** Builds Helm once from its Go module. @returns the path of the program */
 function provideHelm() {
   const directory = join(cache, `helm-${helmVersion}`);
   const path = join(directory, 'helm');

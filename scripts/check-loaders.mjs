@@ -1,5 +1,5 @@
-// Loads the warehouse into DuckDB with the examples that are named: in full, then only what changed after an erasure
-// and a run in which the same CRM records are other people. Compares both times.
+// Loads the warehouse into DuckDB with the named examples: first in full, then the changes after an erasure and a run
+// that gives CRM records to other people. Both times, DuckDB must equal the warehouse.
 import { deepStrictEqual, ok } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { pythonEnvironment } from './python-environment.mjs';
 
 const example = (path) => fileURLToPath(new URL(`../examples/${path}`, import.meta.url));
 
-/** Packages, and the command in an empty folder, which writes a database of DuckDB there. */
+/** Packages of each loader, and the command that writes a DuckDB database into an empty folder. */
 const loaders = {
   dlt: {
     packages: ['dlt[duckdb]==1.31.0', 'duckdb==2.0.1', 'psycopg2-binary==2.9.13'],
@@ -24,8 +24,8 @@ const loaders = {
     }),
   },
   sling: {
-    // The newest version that has its program in the package: later versions download it from GitHub, as Sling does
-    // with DuckDB.
+    // The newest release whose package contains the program. Later ones download it from GitHub, as Sling does with
+    // DuckDB.
     packages: ['sling-linux-amd64==1.4.11', 'duckdb-cli==1.5.6', 'duckdb==2.0.1'],
     database: 'warehouse.duckdb',
     command: (commands) => {
@@ -38,7 +38,7 @@ const loaders = {
       ENRICH: `${databaseUrl}?sslmode=disable`,
       WAREHOUSE: `duckdb://${join(folder, 'warehouse.duckdb')}?copy_method=csv_files`,
       DUCKDB_PATH: join(commands, 'duckdb'),
-      // Without this and the copy method, DuckDB downloads extensions.
+      // Without this setting and the copy method, DuckDB would download extensions.
       DUCKDB_USE_INSTALLED_EXTENSIONS: 'true',
       SLING_HOME_DIR: join(folder, 'sling'),
       SLING_DISABLE_TELEMETRY: 'true',

@@ -1,4 +1,4 @@
-// Runs the examples of orchestrators against the sandbox: Dagster in a virtual environment of its own.
+// Runs the orchestrator example (Dagster) against the sandbox, in a virtual environment of its own.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,5 @@
-// An operator's day with docker-compose.yml under a real container engine: start, runs, phones by webhook, a schedule,
-// the warehouse killed and a release in the middle of a run, backup and restore. CHECK_STACK_OVERRIDE names another
-// compose file, for images from elsewhere.
+// Tests docker-compose.yml on a container engine, as an operator uses it: runs, webhooks, a schedule, a killed
+// warehouse, an upgrade during a run, backup and restore. CHECK_STACK_OVERRIDE names a compose file with other images.
 import { fileURLToPath } from 'node:url';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +21,7 @@ try {
     await stack.compose(['up', '--detach']);
     await stack.healthy([...watched, 'sandbox', 'temporal-ui']);
   });
-  // 3: advice, such as to set a budget.
+  // Exit code 3 of the doctor is only advice, such as to set a budget.
   await step('doctor', async () => void (await stack.enrich(['doctor'], { accept: [0, 3] })));
   await step('a run of 300 rows from standard input', async () => {
     const run = await stack.facts(['run', '-', '--yes'], { input: exportOf('stdin', 300) });
@@ -71,7 +70,7 @@ try {
   });
   await step('the end of the run, and its money', async () => {
     let run = await running;
-    // The command may end with the database; the run goes on in the workers.
+    // The command may end together with the database, but the run continues on the workers.
     if (run.status !== 'finished') {
       const id = await stack.query("select run_id from enrichment.runs where status <> 'finished' limit 1");
       run = id === '' ? await stack.facts(['status', 'latest']) : await stack.facts(['resume', id]);
@@ -93,7 +92,7 @@ try {
   await step('down', () => stack.remove());
 }
 
-/** Loses the warehouse after a backup, and restores it as docs/guides/restore.md describes. */
+/** Removes the warehouse after a backup, and restores it with the steps of docs/guides/restore.md. */
 async function restore() {
   const contacts = 'select count(*) from enrichment.enriched_contacts';
   const before = await stack.query(contacts);
@@ -101,7 +100,7 @@ async function restore() {
   await stack.compose(['stop', 'worker', 'receiver']);
   const pause = (flag) => ['--schedule-id', 'enrichment-late-results', flag, '--reason', 'restore'];
   await stack.temporal(['schedule', 'toggle', ...pause('--pause')]);
-  // In base64, because a dump is not text.
+  // The dump is binary, so it is sent as base64.
   const dump = await stack.compose(inWarehouse('pg_dump --username enrich --format custom enrich | base64'));
   const roles = await stack.compose(inWarehouse('pg_dumpall --username enrich --roles-only'));
   await stack.compose(['rm', '--stop', '--force', 'warehouse']);
@@ -121,7 +120,7 @@ async function restore() {
   return `${after} contacts, dump of ${Math.round((dump.length * 0.75) / 1_048_576)} MB`;
 }
 
-/** Credits that the service billed are settled or held, and it billed no person twice. */
+/** Checks that the warehouse has settled or reserved all credits billed, and that no person was billed twice. */
 async function checkMoney() {
   const bill = await stack.bill();
   const [attempts, unknown, settled, held] = (
@@ -139,7 +138,7 @@ async function checkMoney() {
   return `${calls}, ${settled} of ${billed} credits settled`;
 }
 
-/** Waits for further calls of the run in progress. */
+/** Waits until the run in progress has made this many more calls. */
 async function callsMade(more) {
   const count = async () => Number(await stack.query('select count(*) from enrichment.attempts'));
   let before;
@@ -150,7 +149,7 @@ async function callsMade(more) {
   });
 }
 
-/** Runs a step, and prints its duration and what it returns. Nothing follows a step that fails. */
+/** Runs a step, and prints its duration and its result. After a step that fails, no other step runs. */
 async function step(name, act) {
   const begun = performance.now();
   const said = await act();
@@ -173,7 +172,7 @@ function expect(isSo, problem) {
   if (!isSo) throw new Error(problem);
 }
 
-/** An export of people of their own. Digits are no part of a name, so each has other letters. */
+/** Makes an export with people that no other export has. Names contain no digits, so each person gets other letters. */
 function exportOf(name, rows) {
   const lines = Array.from({ length: rows }, (_, row) => {
     const domain = `${name}${row % 97}.example`;

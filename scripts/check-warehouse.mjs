@@ -9,7 +9,7 @@ import { sampleExport } from '../dist/src/sandbox/sample-export.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Gives `work` an empty warehouse of its own, and removes it afterwards. */
+/** Calls `work` with an empty warehouse of its own, and removes the warehouse afterwards. */
 export async function withCheckWarehouse(work) {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-check-'));
   const server = join(directory, 'postgres');
@@ -18,7 +18,7 @@ export async function withCheckWarehouse(work) {
     const environment = {
       ...process.env,
       DATABASE_URL: databaseUrl,
-      // Not the folder of the server: a command stops the server in its own folder when it ends.
+      // Commands use another folder than the server: a command stops the server in its own folder when it ends.
       ENRICH_DATA_DIR: join(directory, 'data'),
     };
     const sample = (seed) => {
@@ -38,7 +38,7 @@ export async function withCheckWarehouse(work) {
   }
 }
 
-/** Runs a program in the project's folder. It prints where this process prints. */
+/** Runs a program in the project's folder. Its output appears in the output of this process. */
 export async function run(program, parameters, { environment = process.env, exitCode = 0 } = {}) {
   const child = spawn(program, parameters, { cwd: root, env: environment, stdio: 'inherit' });
   const code = await new Promise((ended, failed) => child.on('error', failed).on('close', ended));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.mjs';
 
-/** Beside docker-compose.yml: an image of its own, and the sandbox, which listens on 127.0.0.1 only. */
+/** Additions to docker-compose.yml: an image for this check, and the sandbox, which listens only on 127.0.0.1. */
 const overrides = `
 services:
   worker: { image: 'enrich:check', build: { labels: { release: '\${RELEASE:-1}' } } }
@@ -33,7 +33,7 @@ services:
 const project = 'enrich-check';
 const ports = ['RECEIVER_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'PROMETHEUS_PORT', 'GRAFANA_PORT'];
 
-/** Why no stack can be started here; undefined: one can. */
+/** Returns why this machine cannot start a stack. Undefined if it can. */
 export function missingEngine() {
   if (spawnSync('docker', ['compose', 'version']).status !== 0) return '"docker compose" is missing';
   if (spawnSync('docker', ['info']).status !== 0) return 'no container engine answers "docker info"';
@@ -41,8 +41,8 @@ export function missingEngine() {
 }
 
 /**
- * The stack of docker-compose.yml as a project of its own, in a copy of the checkout: its .env, exports, volumes and
- * images are not those of an operator on this machine.
+ * The stack of docker-compose.yml as a separate project in a copy of the checkout, so that the files, volumes and
+ * images of an operator on this machine stay untouched.
  */
 export class ComposeStack {
   release = 1;
@@ -50,8 +50,9 @@ export class ComposeStack {
   #files;
 
   /**
-   * @param {string} root the checkout
-   * @param {string | undefined} standIns path of another compose file, for other images
+   * @param {string} root folder of the checkout
+   * @param {string
+   * undefined} standIns path of a compose file that replaces images
    */
   static async prepare(root, standIns) {
     const directory = mkdtempSync(join(tmpdir(), 'enrich-stack-'));
@@ -87,7 +88,7 @@ export class ComposeStack {
     this.#files = files;
   }
 
-  /** Runs docker compose. @throws Error with its last lines unless it ends with 0 */
+  /** Runs docker compose. @throws Error with the last lines of output, unless the exit code is accepted */
   async compose(parameters, { input = '', accept = [0] } = {}) {
     const child = spawn('docker', ['compose', ...parameters], {
       cwd: this.#directory,
@@ -101,7 +102,7 @@ export class ComposeStack {
     const output = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'])
       child[stream].setEncoding('utf8').on('data', (text) => (output[stream] += text));
-    // A command that reads nothing may have ended before the input is written.
+    // A command that reads no input may end before the input is written.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     const status = await new Promise((resolve, reject) => {
@@ -113,30 +114,30 @@ export class ComposeStack {
     throw new Error(`docker compose ${parameters.join(' ')} ended with ${status}:\n${last}`);
   }
 
-  /** A command of the product. @returns its standard output */
+  /** Runs a command of enrich in a container. @returns its standard output */
   enrich(parameters, options) {
     return this.compose(['run', '--rm', '--no-deps', '-T', 'cli', ...parameters], options);
   }
 
-  /** A command with --json, whose last line is an object. */
+  /** Runs a command with --json. @returns the object on its last line */
   async facts(parameters, options) {
     const output = await this.enrich([...parameters, '--json'], options);
     return JSON.parse(output.trim().split('\n').at(-1));
   }
 
-  /** @returns one value of the warehouse as text */
+  /** Runs a query in the warehouse. @returns its only value as text */
   async query(sql) {
     const psql = ['exec', '-T', 'warehouse', 'psql', '--username', 'enrich', '-AtX', '--command', sql];
     return (await this.compose(psql)).trim();
   }
 
-  /** What the sandbox has billed. */
+  /** Reads the bill of the sandbox. */
   async bill() {
     const script = "fetch('http://127.0.0.1:8651/sandbox/bill').then((r) => r.text()).then(console.log)";
     return JSON.parse(await this.compose(['exec', '-T', 'sandbox', 'node', '-e', script]));
   }
 
-  /** The temporal command, as docs/guides/production.md has it. */
+  /** Runs the `temporal` command in a container, as docs/guides/production.md shows it. */
   temporal(parameters) {
     return this.compose([
       'run',
@@ -150,7 +151,7 @@ export class ComposeStack {
     ]);
   }
 
-  /** Waits until the containers of these services are healthy, or run where they have no health check. */
+  /** Waits until the containers of these services are healthy, or running if they have no health check. */
   healthy(services) {
     return until(`${services.join(', ')} healthy`, 300, async () => {
       const lines = (await this.compose(['ps', '--format', 'json'])).trim().split('\n').filter(Boolean);
@@ -163,18 +164,18 @@ export class ComposeStack {
     });
   }
 
-  /** Writes an export that containers see as /exports/NAME. */
+  /** Writes an export, which containers see as /exports/NAME. */
   writeExport(name, text) {
     writeFileSync(join(this.#directory, 'exports', name), text);
   }
 
-  /** Removes a volume whose container is gone. */
+  /** Removes a volume after its container was removed. */
   removeVolume(name) {
     const { status, stderr } = spawnSync('docker', ['volume', 'rm', `${project}_${name}`]);
     if (status !== 0) throw new Error(stderr.toString());
   }
 
-  /** Removes containers, volumes, network and the copy of the checkout; the image stays. */
+  /** Removes containers, volumes, the network and the copy of the checkout. The image stays. */
   async remove() {
     await this.compose([
       '--profile',
@@ -189,7 +190,7 @@ export class ComposeStack {
   }
 }
 
-/** Asks every second until it is so. @throws Error after so many seconds */
+/** Checks a condition every second until it is true. @throws Error after this many seconds */
 export async function until(what, seconds, isSo) {
   const deadline = performance.now() + 1_000 * seconds;
   let problem = '';

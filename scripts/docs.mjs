@@ -1,4 +1,4 @@
-// Builds the web site of docs/. With --serve, shows the site and follows changes of the pages.
+// Builds the web site of docs/. With --serve, it shows the site and rebuilds it when pages change.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const site = fileURLToPath(new URL('../site', import.meta.url));
 
-// The product and its tests do not need these packages. A package of its own keeps them out of `npm ci`.
+// The site has its own package.json, so that `npm ci` of the product does not install VitePress.
 if (modified('node_modules/.package-lock.json') < modified('package-lock.json')) {
   console.log('installing VitePress (npm ci in site, about 120 MB)');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work` while no other process runs it, because two commands can start at once in a fresh clone. Each
- * process writes a claim of its own and withdraws it if another living process has one, so a killed process
- * blocks nothing. The same algorithm as src/dev/presence.ts, which is not compiled yet when this runs.
+ * Runs `work` while no other process does, because two commands can start at once in a fresh clone. It repeats the
+ * algorithm of src/dev/presence.ts, which may not be compiled yet.
  *
- * @param {string} directory
+ * @param {string} directory folder of the claims of waiting processes
  * @param {() => void} onWait called once if another process has a claim
  * @param {() => Promise<void>} work
  */

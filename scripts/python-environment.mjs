@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of commands of a virtual environment in dist, which is made once for these packages.
+ * Creates a virtual environment with these packages in dist, once. @returns its folder of commands
  *
- * Ends this process with 0 if Python 3 with venv and pip is missing, or if PyPI cannot be reached.
+ * Ends this process with 0 if Python 3 with venv and pip is missing, or if PyPI is unreachable.
  */
 export function pythonEnvironment(name, packages) {
   const folder = fileURLToPath(new URL(`../dist/.${name}`, import.meta.url));

@@ -1,5 +1,5 @@
-// Prepares a clone: dependencies, compiled code, Temporal dev server. Does only the missing steps. Runs on
-// plain Node, because nothing is installed at its first run.
+// Prepares a clone: dependencies, compiled code, Temporal dev server. Only missing steps run. The script needs only
+// Node.js, because nothing is installed at its first run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const quiet = process.argv.includes('--quiet');
 const started = performance.now();
 let busy = false;
 
-/** Prints a step; quiet mode hides only that there was none. */
+/** Prints a step. With --quiet, only the message that nothing was missing is hidden. */
 function say(text) {
   busy = true;
   console.error(`setup: ${text}`);
@@ -23,7 +23,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   stop(`Node ${process.versions.node} is too old`, 'install Node 20.19 or later (https://nodejs.org)');
 }
 
-// Not in node_modules, which npm empties.
+// The folder of claims is not in node_modules, which npm empties.
 await exclusively(
   join(root, 'dist', '.setup'),
   () => say('waiting for the set-up of another command'),
@@ -39,14 +39,15 @@ if (busy) say(`done in ${seconds(started)}`);
 else if (!quiet) console.error(`setup: up to date (${seconds(started)})`);
 
 /**
- * npm writes `.package-lock.json` last, so a newer one than package-lock.json means a complete installation.
+ * Installs dependencies unless they are complete: npm writes `.package-lock.json` last, so it is newer than
+ * package-lock.json.
  */
 function installDependencies() {
   const installed = modified('node_modules/.package-lock.json');
   if (installed >= modified('package-lock.json')) return;
   const begun = performance.now();
   say('installing dependencies (npm ci, about 250 MB; usually 20 to 60 s, without output)');
-  // npm prints to standard error, because standard output belongs to the following command.
+  // npm prints to standard error, because standard output belongs to the command that follows.
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -57,7 +58,7 @@ function installDependencies() {
   say(`dependencies installed in ${seconds(begun)}`);
 }
 
-/** With TEMPORAL_ADDRESS no dev server is needed. */
+/** Gets the Temporal dev server, unless TEMPORAL_ADDRESS names another server. */
 async function provideTemporal() {
   if (process.env.TEMPORAL_ADDRESS) return;
   const { readConfig } = await compiled('src/config/settings.js');

@@ -4,19 +4,19 @@ import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 
 let heartbeatTimeout = 10_000;
 
-/** Sets the heartbeat of this workflow's activities. Called first, with the input of the workflow. */
+/** Sets the heartbeat timeout of this workflow's activities. A workflow calls this first, with its input. */
 export function useHeartbeatOf({ heartbeatSeconds }: { readonly heartbeatSeconds?: number }): void {
   if (heartbeatSeconds !== undefined) heartbeatTimeout = heartbeatSeconds * 1_000;
 }
 
 /**
- * Activities that use the workflow's heartbeat if their options have none. The heartbeat distinguishes a busy worker
- * from a dead one.
+ * Makes proxies of activities, with the workflow's heartbeat timeout unless the options have another. Heartbeats
+ * distinguish a busy worker from a dead one.
  */
 export function beatingActivities<Activities extends object>(
   options: ActivityOptions,
 ): ActivityInterfaceFor<Activities> {
-  // The module is loaded before the workflow has its input.
+  // The module is loaded before the workflow has its input, so each call reads the timeout.
   return new Proxy({} as ActivityInterfaceFor<Activities>, {
     get: (_, name) =>
       Reflect.get(proxyActivities<Activities>({ heartbeatTimeout, ...options }), name) as unknown,
@@ -33,10 +33,12 @@ export function controlActivities(options: ActivityOptions): ActivityInterfaceFo
 
 export const quick = controlActivities({ startToCloseTimeout: '10 minutes' });
 
-/** Ingest and plan of a large file take minutes. */
+/** Activities that may take hours, such as ingest and plan of a large file. */
 export const long = controlActivities({ startToCloseTimeout: '12 hours' });
 
-/** Compares people for minutes, and some steps of it leave no time for a heartbeat on a loaded machine. */
+/**
+ * Activities that compare people for minutes. On a loaded machine, some of their steps leave no time for a heartbeat.
+ */
 export const computing = controlActivities({
   startToCloseTimeout: '12 hours',
   heartbeatTimeout: '1 minute',

@@ -13,22 +13,21 @@ import { beatingActivities, quick, useHeartbeatOf } from './control-activities.t
 import { endPageSignal, wakeSignal, pageWaitsSignal } from './messages.ts';
 
 const calls = beatingActivities<CallActivities>({
-  // Longer than several waits in the queue and several calls, which a halved batch needs.
+  // An activity can wait several times for a slot, and a halved batch needs several calls.
   startToCloseTimeout: '30 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 });
 
-/** Temporal bills each activity. */
+/** Maximum batches of one activity. Temporal bills each activity, so an activity has several batches. */
 const batchesPerActivity = 20;
-/** An activity runs on one worker: the batches that run at the same time are spread over so many activities. */
+/** Number of activities over which simultaneous batches are spread, because an activity runs on one worker. */
 const sharingWorkers = 3;
 
 /**
- * Enriches about a thousand people of a run: `batchConcurrency` batches at the same time, several in one activity.
- *
- * Ends early if nothing may be sent, if its run asks for it, or if its history grows long: a backfill that is preempted
- * for a day would reach Temporal's limit. Run again, it continues with the open people.
+ * Enriches about a thousand people of a run, with `batchConcurrency` batches at a time, several in one activity. It
+ * ends early if no call is allowed, its run tells it to, or its history grows long, as for a preempted backfill. Its
+ * run then opens the page again for the remaining people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   useHeartbeatOf(input);
@@ -50,7 +49,7 @@ class PageInProgress {
   #people = 0;
   #total = 0;
   #done = 0;
-  /** A batch said why no further call may begin. */
+  /** The first result of a batch that forbids further calls. */
   #ended: PageResult | undefined;
   #isUnfinished = false;
 
@@ -88,7 +87,7 @@ class PageInProgress {
     this.#wait.wakes += 1;
   }
 
-  /** Makes one activity after another, until no batch is left or the page ends. */
+  /** Runs one activity after another, until no batch is left or the page ends. */
   async #enrichInTurn(perActivity: number): Promise<void> {
     for (;;) {
       if (this.#wait.end) await this.#wait.end;
@@ -123,7 +122,10 @@ class PageInProgress {
     }
   }
 
-  /** @param result of the page, whose workflow is “Completed” in Temporal also if people are left */
+  /**
+   * Shows the page in the Temporal UI. @param result explains an end with people left, because Temporal shows
+   * "Completed"
+   */
   #show(result?: PageResult['kind']): void {
     const { reason } = this.#wait;
     setCurrentDetails(
@@ -138,16 +140,19 @@ class PageInProgress {
   }
 }
 
-/** A shorter wait is over before a person looks, and Temporal bills each signal. */
+/**
+ * Shortest wait that a page tells its run. A shorter one ends before the operator looks, and Temporal bills each
+ * signal.
+ */
 const shownWaitMilliseconds = 60_000;
 
-/** The wait of a page's batches for the rate window: one timer for all, which signals end. */
+/** The wait of a page's batches for their rate window. All batches share one timer, which signals end. */
 class PageWait {
-  /** A count, not a flag: a signal just before a batch waits must end that wait. */
+  /** Number of wake signals. A flag is not enough: a signal just before a batch waits must end this wait. */
   wakes = 0;
-  /** What the page waits for; empty: nothing. */
+  /** Reason of the wait. Empty if the page does not wait. */
   reason = '';
-  /** Undefined: the page does not wait. */
+  /** Resolves when the wait ends. Undefined if the page does not wait. */
   end: Promise<void> | undefined;
   readonly #onBegin: () => void;
 
@@ -155,7 +160,7 @@ class PageWait {
     this.#onBegin = onBegin;
   }
 
-  /** @param wakesBefore `wakes` when the call that must wait began */
+  /** Begins a wait. @param wakesBefore value of `wakes` before the call that must wait */
   begin(wakesBefore: number, milliseconds: number, reason: string): void {
     if (this.wakes === wakesBefore) this.end ??= this.#untilWoken(wakesBefore, milliseconds, reason);
   }
@@ -174,7 +179,7 @@ class PageWait {
 
 async function tellRun(reason: string | null): Promise<void> {
   const { parent } = workflowInfo();
-  // A run that has ended needs no news.
+  // A parent run that has ended ignores the signal.
   if (parent)
     await getExternalWorkflowHandle(parent.workflowId)
       .signal(pageWaitsSignal, reason)

@@ -19,16 +19,16 @@ import { RunState, isHistoryLong, mustContinueAsNew } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
 
 /**
- * One run of one export: ingest → plan → (approve) → pages → finish. The database has the state: a workflow that is
- * started again continues from the tables.
+ * Runs one export: ingest → plan → (approve) → pages → finish. The state is in the database, so a workflow that starts
+ * again continues from the tables.
  */
 export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   useHeartbeatOf(input);
   const run = new RunState(input);
   installSteering(run);
 
-  // A cancellation in Temporal ends the run like the update `cancel`: calls in flight are recorded and every row gets
-  // its outcome. Then the workflow is cancelled for Temporal as well.
+  // A cancellation in Temporal ends the run like the update `cancel`: calls in flight are recorded, and every row gets
+  // its outcome. Only then does the workflow end as cancelled.
   const cancelledInTemporal = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
     await CancellationScope.nonCancellable(() => cancelRun(run, 'cancelled in Temporal'));
     throw error;
@@ -41,7 +41,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 
 async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   const plan = run.plan ?? (await prepare(run));
-  // An execution that was continued as new while it waited for the approval has no call yet.
+  // An execution that continued as new while it waited for the approval has made no call.
   if (!input.carried || !hasCalled(run)) {
     await run.untilResumed();
     if (!run.isCancelling) await reconcile(run);
@@ -82,8 +82,8 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 }
 
 /**
- * Compares the contacts with known people: contacts get the data of a known person without a call, or lose the data of
- * a person who contradicts their cells.
+ * Compares contacts with stored people. Contacts can get the data of a stored person without a call, or lose the data
+ * of a person who contradicts their cells.
  */
 async function reconcile({ runId }: RunState): Promise<void> {
   await computing.reconcileContacts.executeWithOptions(
@@ -92,7 +92,7 @@ async function reconcile({ runId }: RunState): Promise<void> {
   );
 }
 
-/** Checks the credential of a scheduled run, which has no user: a refused credential pauses the run before any call. */
+/** Checks the credential of a scheduled run, because no command has checked it. A refused credential pauses the run. */
 async function untilServiceIsReady(run: RunState): Promise<void> {
   while (run.service === null && !run.isCancelling) {
     if (run.pauseReason) {
@@ -109,10 +109,10 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Asks for the people of the pilot and waits for their late results. Then the tables pause the run for a person, unless
- * the quality gates let the run continue.
+ * Looks up the people of the pilot and waits for their late results. Unless the quality gates let the run continue, it
+ * is then paused until the operator resumes it.
  *
- * @returns how the run ends; undefined: it continues
+ * @returns how the run ends, or undefined if it continues
  */
 async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<RunEnding | undefined> {
   if (!pilot || run.isPilotPassed || pilot.pages === pages) return undefined;
@@ -120,10 +120,10 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
     const end = await enrichPages(run, pilot.pages);
     if (end.budget !== undefined) return end;
   }
-  // Also if an earlier execution asked for the pilot and stopped there.
+  // An earlier execution may have made the pilot's calls and ended before their late results.
   if (run.page === pilot.pages + 1) await awaitLateResults(run);
   while (!run.isPilotPassed) {
-    // A resume ends the pause that a person knows of. It must not overrule a judgement that comes meanwhile.
+    // The operator resumes a pause that is known. A judgement that follows this pause must not be skipped.
     await run.untilResumed();
     if (run.isCancelling) return undefined;
     const judgement = await quick.judgePilot.executeWithOptions(
@@ -137,8 +137,8 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
 }
 
 /**
- * Opens one page after another, until the last page is done, no credits are left, or the run is cancelled. A run that
- * was paused during its last calls stays paused, as the command that paused it says.
+ * Opens one page after another, until the last page is done, no credits are left, or the run is cancelled. A run that a
+ * command pauses during its last calls stays paused.
  */
 async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> {
   run.late?.start();
@@ -149,7 +149,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
     if (isHistoryLong()) await run.continueAsNew();
     else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run);
     else if (run.pauseReason) await run.untilResumed();
-    // After a failover to a lagging replica, the run can have an earlier status, from before its calls or approval.
+    // After a failover to a lagging replica, the tables can have an earlier status, from before calls or the approval.
     else if (run.status !== 'running') await run.setStatus(run.work).then(() => run.untilResumed());
     else budget = await enrichPage(run, run.page);
   }
@@ -157,11 +157,11 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
   return { arrivedBefore: run.arrived, ...(budget !== undefined && { budget }) };
 }
 
-/** @returns the budget that ends the run; undefined: the run continues */
+/** Enriches a page. @returns the budget that ends the run, or undefined if the run continues */
 async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
   run.show();
   const result = await runPageWorkflow(run, page);
-  // The tables show whether the run is paused or cancelled: the operator may have resumed it since the page stopped.
+  // The operator may have resumed the run after its page stopped, so the tables decide if it is paused or cancelled.
   await run.readFigures();
   if (result.kind === 'done') run.page += 1;
   const needsCredits = result.kind === 'over_budget' && run.pauseReason === null;
@@ -176,7 +176,8 @@ async function runPageWorkflow(run: RunState, page: number): Promise<PageResult>
   const source = run.figures?.facts.source;
   const options = {
     workflowId: `${runId}/page-${page}`,
-    // Calls inherit the key: a server with fairness lets the sources of one priority take turns, others ignore it.
+    // Calls inherit the fairness key: a Temporal server with fairness alternates the sources of one priority. Others
+    // ignore it.
     priority: { priorityKey: taskPriorities[priority], ...(source && { fairnessKey: source }) },
     staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
     staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
@@ -192,9 +193,9 @@ async function runPageWorkflow(run: RunState, page: number): Promise<PageResult>
 }
 
 /**
- * Every call is made: waits for late results until the last deadline.
+ * Waits for late results after the last call, until the last deadline.
  *
- * @returns whether people who were over budget may have credits now, because late results have cost less than reserved
+ * @returns true if people over budget may have credits now, because late results cost less than was reserved
  */
 async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean> {
   const { late } = run;
@@ -214,11 +215,11 @@ function hasCalled({ figures }: RunState): boolean {
   return (figures?.facts.calls ?? 0) > 0;
 }
 
-/** Ends the run. People who were not asked for get the outcome of the ending. */
+/** Ends the run. People who were not looked up get the outcome of the ending. */
 async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   const { runId } = run;
   run.isEnding = true;
-  // Answers of a cancelled run were paid for, and other contacts can be their people.
+  // The calls of a cancelled run were paid for, and their people can belong to more contacts.
   if (!run.isCancelling || hasCalled(run)) await reconcile(run);
   const ending = run.isCancelling ? 'cancelled' : end.budget === undefined ? 'finished' : 'over_budget';
   const facts = await run.inTables(() =>
@@ -227,7 +228,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
     ]),
   );
   if (facts.status === 'paused') {
-    // The operator must look: late results cost more than their worst case, or the database has lost calls.
+    // The run is paused for the operator: late results cost more than their worst case, or the database has lost calls.
     await run.untilResumed();
     return finish(run, end);
   }
@@ -235,7 +236,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   return facts;
 }
 
-/** Fails a run that needs another file or other options, and cannot continue. */
+/** Fails a run that cannot continue without another file or other options. */
 async function fail(run: RunState, why: StatusReason): Promise<never> {
   run.isEnding = true;
   await run.setStatus('failed', why);
@@ -243,11 +244,10 @@ async function fail(run: RunState, why: StatusReason): Promise<never> {
 }
 
 /**
- * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
- * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run. The wait is
- * durable. At the latest after an hour, the run looks again: nothing announces other credits.
+ * Decides what a run does without credits for one more person. A waiting run continues when the budget is raised, its
+ * next period begins, a late result releases credits, or the operator resumes it; it checks at least every hour.
  *
- * @returns the budget that ends the run; undefined: the run continues, or is still paused and decides again
+ * @returns the budget that ends the run, or undefined if the run continues or decides again
  */
 async function resolveBudgetExhaustion(run: RunState): Promise<string | undefined> {
   run.budgetChanged = false;
@@ -256,7 +256,7 @@ async function resolveBudgetExhaustion(run: RunState): Promise<string | undefine
     { summary: 'what is left of the budgets' },
     [{ runId: run.runId }],
   );
-  // A person has paused, resumed or cancelled the run meanwhile, or has changed a budget.
+  // While the activity ran, the operator has paused, resumed or cancelled the run, or changed a budget.
   if (run.isCancelling || run.budgetChanged || run.pauseReason?.type !== before?.type) return undefined;
   if (resolution.kind === 'wait') {
     const { milliseconds, pauseReason } = resolution;
@@ -267,7 +267,7 @@ async function resolveBudgetExhaustion(run: RunState): Promise<string | undefine
     );
     return undefined;
   }
-  // The tables keep a pause by the operator.
+  // If the operator has paused the run, the tables keep the pause.
   if (before) await run.setStatus('running');
   return resolution.kind === 'finish' && run.pauseReason === null ? resolution.budget : undefined;
 }

@@ -3,18 +3,18 @@ import type { LateResultsStatus } from '../src/contract/run-facts.ts';
 import { counted } from '../src/domain/text/format.ts';
 
 interface LateOptions {
-  /** Carries out one sync; the Temporal UI shows the summary. */
+  /** Runs the sync activity. @param summary text that the Temporal UI shows */
   readonly settle: (summary: string) => Promise<LateResultsStatus>;
   readonly onSync: () => void;
-  /** Time until the next sync if nothing else is due. */
+  /** Time until the next sync if no poll is due earlier. */
   readonly pollAfterMilliseconds: number;
-  /** The inbox may have deliveries already. */
+  /** True if the inbox may already have deliveries. */
   readonly isDelivered: boolean;
 }
 
 /**
- * Syncs the late results of a run. A sync applies the inbox and makes the polls that are due. It happens when the
- * receiver signals a delivery, when the next poll is due, and at the deadline.
+ * Syncs the late results of a run: applies the inbox, and makes polls that are due. A sync starts after a signal of the
+ * receiver, when a poll is due, and at the deadline.
  */
 export class LateResults {
   status: LateResultsStatus = {
@@ -51,27 +51,30 @@ export class LateResults {
     this.#options.onSync();
   }
 
-  /** Syncs when due, beside the calls of the run, until stopped. */
+  /** Starts syncs in the background, while the run makes calls. `stop` ends them. */
   start(): void {
     if (!this.#isStopped) return;
     this.#isStopped = false;
-    // Results of later calls may be due before the results that are awaited now.
+    // Results of a later call may be due before those of the earlier calls, so the pause has a maximum.
     this.#background = this.#syncUntil(() => this.#isStopped, this.#options.pollAfterMilliseconds);
     this.#background.catch(() => {});
   }
 
-  /** Ends what `start` began, and waits for a sync that is in progress. */
+  /** Stops the background syncs, and waits for a sync in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#background;
   }
 
-  /** Syncs when due until `isEnough`, after the last call. */
+  /** Syncs when due, after the last call of the run, until `isEnough`. */
   async untilEnough(isEnough: () => boolean): Promise<void> {
     await this.#syncUntil(isEnough, 4 * this.#options.pollAfterMilliseconds);
   }
 
-  /** @param longestPause maximum even if no poll is due, because a killed receiver may lose a signal */
+  /**
+   * Syncs until `isEnough`. @param longestPause maximum pause without a poll, because a killed receiver may lose a
+   * signal
+   */
   async #syncUntil(isEnough: () => boolean, longestPause: number): Promise<void> {
     while (!isEnough()) {
       const summary = `${this.#summary()}: next sync at the latest`;
@@ -89,10 +92,10 @@ export class LateResults {
 
   #pause(longest: number): number {
     const { readAt, nextSyncAt } = this.status;
-    // Both times are by the database's clock, which may differ from Temporal's.
+    // Both times are from the database's clock, which may differ from Temporal's clock.
     const next =
       nextSyncAt === null ? this.#options.pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
-    // A short delay lets one sync make several polls that are due about the same time.
+    // A short minimum lets one sync make several polls that are due at about the same time.
     return Math.max(Math.min(next, longest), shortestPauseMilliseconds);
   }
 }

@@ -10,25 +10,25 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 
 type Row = readonly [name: string, value: string | number];
 
-/** How far a run is, for the query `progress` and the page of its workflow. */
+/** Progress of a run, for the query `progress` and for the run's page in the Temporal UI. */
 export interface RunProgress {
   readonly runId: string;
-  /** As the tables have it, as last read. */
+  /** Status as last read from the tables. */
   readonly status: RunStatus;
-  /** Null: the run waits for nothing, or not for long. */
+  /** What the run waits for. Null if it does not wait, or only for a short time. */
   readonly waitsFor: RunWait | null;
   readonly page: number;
   readonly pages: number;
   readonly plan: PlanSummary | null;
-  /** What the service says about the credential and its limits; null: the command that began the run has asked. */
+  /** Result of the check of the credential and its limits. Null if the command that began the run has checked them. */
   readonly service: string | null;
-  /** From the tables, as last read; null: not read yet. */
+  /** Facts of the run as last read from the tables. Null before the first read. */
   readonly figures: RunFactsSnapshot | null;
-  /** Null where everything comes with the answers. */
+  /** State of late results. Null if the run expects none. */
   readonly late: LateResultsStatus | null;
 }
 
-/** The text on the workflow's page in the Temporal UI: the state of the run, what it waits for, and its figures. */
+/** Formats the text of a run's page in the Temporal UI: its status, what it waits for, and its counts. */
 export function runDetails(progress: RunProgress): string {
   const { figures } = progress;
   return markdownTable([
@@ -78,12 +78,12 @@ const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as
 
 export class RunAttributes {
   /**
-   * State as last written. It is not read from Temporal: after an attribute was renamed in the namespace, a replay
-   * would read another state, and Temporal would refuse its decision.
+   * State that was last written. It is not read from Temporal: if an attribute were renamed in the namespace, a replay
+   * would read another state and decide differently, which Temporal refuses.
    */
   #written: string | undefined;
 
-  /** Writes the attributes. Only if the state has changed: Temporal Cloud bills each upsert as an action. */
+  /** Writes the search attributes, only if the state has changed: Temporal Cloud bills each upsert as an action. */
   write({ status, waitsFor, figures }: RunProgress): void {
     const state = `${status} ${waitsFor?.type}`;
     if (state === this.#written) return;
@@ -92,7 +92,7 @@ export class RunAttributes {
     upsertSearchAttributes([
       { key: statusAttribute, value: status },
       { key: waitsForAttribute, value: waitsFor?.type ?? null },
-      // Before the export is read, the attribute has the source that the command names.
+      // Until the export is read, the attribute keeps the source that the command named.
       ...(facts?.source ? [{ key: sourceAttribute, value: facts.source }] : []),
       ...(facts
         ? [
@@ -105,14 +105,14 @@ export class RunAttributes {
 }
 
 export interface RunWait {
-  /** A pause reason, `approval`, `late results` or `next call`: the search attribute `EnrichmentWaitsFor`. */
+  /** Value of the search attribute `EnrichmentWaitsFor`: a pause reason, `approval`, `late results` or `next call`. */
   readonly type: string;
   readonly reason: string;
-  /** What the operator can do; null: nothing. */
+  /** What the operator can do. Null if nothing is needed. */
   readonly next: string | null;
 }
 
-/** @returns null: the run waits for nothing, or not for long */
+/** Describes what a run waits for. @returns null if it does not wait, or only for a short time */
 export function waitOf(run: {
   readonly runId: string;
   readonly status: RunStatus;
@@ -135,7 +135,7 @@ export function waitOf(run: {
   return pageWait === null ? null : { type: 'next call', reason: `the next call: ${pageWait}`, next: null };
 }
 
-/** `3 calls, until 2026-11-22 06:24:55 UTC` */
+/** Formats awaited late results: `3 calls, until 2026-11-22 06:24:55 UTC`. */
 function describeAwaited({ awaited, until }: LateResultsStatus): string {
   return `${counted(awaited, 'call')}${until === null ? '' : `, until ${secondOf(until)}`}`;
 }

@@ -20,56 +20,56 @@ import { LateResults } from './late-results.ts';
 import { endPageSignal, wakeSignal } from './messages.ts';
 import { RunAttributes, runDetails, waitOf, type RunProgress } from './run-details.ts';
 
-/** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
+/** True if Temporal suggests continue-as-new, long before it would terminate a workflow with a long history. */
 export function isHistoryLong(): boolean {
   return workflowInfo().continueAsNewSuggested;
 }
 
 /**
- * Whether new runs begin on another build than the one to which Worker Versioning pins this run. Workers without a
- * version and older servers never say so.
+ * True if new runs begin on another build than the build to which Worker Versioning pins this run. Workers without a
+ * version and older servers never report this.
  */
 function isBuildOutdated(): boolean {
   return workflowInfo().targetWorkerDeploymentVersionChanged;
 }
 
-/** Whether a run that waits begins a new execution: with an empty history, and on the build of new runs. */
+/** True if a waiting run should begin a new execution, with an empty history and on the build of new runs. */
 export function mustContinueAsNew(): boolean {
   return isHistoryLong() || isBuildOutdated();
 }
 
-/** The request of an update's handler, or of the workflow itself. */
+/** Makes the input of an activity. It has the id of the update whose handler calls it, if there is one. */
 function updateRequest(runId: string): UpdateRequest {
   const update = currentUpdateInfo();
   return { runId, ...(update && { updateId: update.id }) };
 }
 
 /**
- * The state of a run in its workflow, shared by steps and updates. Status and reason of the run are in the tables: the
- * workflow has only the values that it last read or wrote.
+ * State of a run in its workflow, which steps and updates share. The tables own the run's status and reason; the
+ * workflow has the values that it last read or wrote.
  */
 export class RunState {
   readonly input: RunInput;
   readonly late: LateResults | undefined;
   readonly pageWorkflow = new PageWorkflow();
-  /** The run as the tables have it, as last read; null: not read yet. */
+  /** Facts of the run as last read from the tables. Null before the first read. */
   figures: RunFactsSnapshot | null;
-  /** The status that the run returns to after a resume. */
+  /** Status that the run returns to after a resume. */
   work: RunStatus;
   plan: PlanSummary | null;
-  /** What the service says of the credential; null: the command that began the run asked. */
+  /** Result of the check of the credential. Null if the command that began the run has checked it. */
   service: string | null;
   page: number;
   isPilotPassed: boolean;
-  /** Every call is made: how the run ends once its late results are there. */
+  /** How the run ends after its late results. Null until all calls are made. */
   ending: RunEnding | null;
-  /** The run waits for late results only. */
+  /** True while the run only waits for late results. */
   awaitsLateResults = false;
-  /** No update can change how the run ends. */
+  /** True once no update can change how the run ends. */
   isEnding = false;
-  /** Why the open page waits until the next call may begin. */
+  /** Why the open page waits for its next call. Null if it does not wait. */
   pageWait: string | null = null;
-  /** A budget was changed, or a person resumed the run, since this was last set to false. */
+  /** True if a budget was changed or the operator resumed the run, since the last check of the budgets. */
   budgetChanged = false;
   readonly #attributes = new RunAttributes();
   #lastInTables: Promise<unknown> = Promise.resolve();
@@ -90,7 +90,7 @@ export class RunState {
         settle: (summary) => long.syncLateResults.executeWithOptions({ summary }, [{ runId }]),
         onSync: () => this.show(),
         pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
-        // The earlier execution may have received a signal just before it ended.
+        // The previous execution may have received a signal just before it ended.
         isDelivered: carried !== undefined,
       });
   }
@@ -103,14 +103,14 @@ export class RunState {
     return this.figures?.facts.status ?? 'ingesting';
   }
 
-  /** Why the run is paused; null: it is not. */
+  /** Reason of the pause. Null if the run is not paused. */
   get pauseReason(): StatusReason | null {
     if (this.figures?.facts.status !== 'paused') return null;
     const { reason_type: type, reason, next } = this.figures.facts;
     return { type: type ?? 'run.paused', reason: reason ?? '', next: next ?? '' };
   }
 
-  /** True if the run makes no further calls. A command may have ended the run in the tables only. */
+  /** True if the run makes no further calls. A command may have ended the run only in the tables. */
   get isCancelling(): boolean {
     return this.status === 'cancelling' || isFinal(this.status);
   }
@@ -140,16 +140,15 @@ export class RunState {
     setCurrentDetails(runDetails(progress));
   }
 
-  /** @param why null: the page continues, or has ended */
+  /** Shows why the open page waits. @param why null if the page continues or has ended */
   pageWaits(why: string | null): void {
     this.pageWait = why;
     this.show();
   }
 
   /**
-   * Carries out an activity that returns the run as the tables have it then. One activity after another, in the order
-   * of the calls: a pause and a resume at the same time are written in this order, and no older answer replaces a newer
-   * one.
+   * Runs an activity that returns the run's facts from the tables. Activities run one after another, so that a
+   * simultaneous pause and resume are written in order, and older facts never replace newer ones.
    */
   inTables(activity: () => Promise<RunFacts>): Promise<RunFacts> {
     const carryOut = async (): Promise<RunFacts> => {
@@ -169,8 +168,8 @@ export class RunState {
   }
 
   /**
-   * Writes the status. The tables refuse a status that a decision of a person does not allow: a run without an approval
-   * does not become `running`, it awaits the approval.
+   * Writes the status. The tables refuse a status that contradicts the operator: without an approval, a run becomes
+   * `awaiting_approval` instead of `running`.
    */
   setStatus(status: RunStatus, why?: StatusReason, by?: 'resume' | 'approval'): Promise<RunFacts> {
     const request = {
@@ -179,21 +178,21 @@ export class RunState {
       ...(why && { pauseReason: why }),
       ...(by && { by }),
     };
-    // The tables let a run without an approval await it instead.
+    // Without an approval, the tables write `awaiting_approval` instead.
     const what =
       status === 'running' && by === undefined ? 'running, or awaiting approval' : statusText(status);
     const options = { summary: `set the status: ${what}` };
     return this.inTables(() => quick.setRunStatus.executeWithOptions(options, [request]));
   }
 
-  /** Waits until a person approves, resumes or cancels the run, if the run waits for that. */
+  /** Waits until the operator approves, resumes or cancels the run, if its status needs this. */
   untilResumed(): Promise<void> {
     return this.waitUntil(() => runStatuses[this.status] !== 'waiting');
   }
 
   /**
-   * Waits for a condition. If the history grows long meanwhile, or new runs begin on another build, the workflow
-   * continues as new and waits on.
+   * Waits for a condition. If the history grows long or new runs begin on another build, the workflow continues as new,
+   * and the new execution waits on.
    *
    * @param timer maximum wait
    */
@@ -207,11 +206,11 @@ export class RunState {
     if (!isMet() && mustContinueAsNew()) await this.continueAsNew();
   }
 
-  /** Continues as new, with an empty history, and on the build of new runs. */
+  /** Continues as new, with an empty history and on the build of new runs. */
   async continueAsNew(): Promise<never> {
     await this.late?.stop();
     await condition(allHandlersFinished);
-    // No await below: a signal or an update in between would be lost.
+    // Nothing below may await, because a signal or update that arrives in between would be lost.
     const { plan, service, page, figures, isPilotPassed, ending } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     const options = isBuildOutdated() ? { initialVersioningBehavior: 'AUTO_UPGRADE' as const } : {};
@@ -222,16 +221,16 @@ export class RunState {
   }
 }
 
-/** Time between looks while an orphaned page ends: its calls in flight take a minute at most by default. */
+/** Pause between two signals to an orphaned page. Its calls in flight take at most a minute by default. */
 const orphanMilliseconds = 5_000;
 
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
-/** The child workflow that enriches a page, as its run tells it what changes. A run has at most one at a time. */
+/** The child workflow that enriches a page. The run signals changes to it, and has at most one at a time. */
 class PageWorkflow {
   #open: Promise<Page> | undefined;
 
-  /** Starts a page and waits for its result. @param mustEnd true asks the page to end */
+  /** Starts a page and waits for its result. @param mustEnd once true, the page is told to end */
   async untilEnded(start: () => Promise<Page>, mustEnd: () => boolean): Promise<PageResult> {
     const starting = start();
     this.#open = starting;
@@ -243,7 +242,7 @@ class PageWorkflow {
       const page = await starting;
       return await page.result();
     } catch (error) {
-      // The SDK does not export the class to workflows.
+      // The SDK does not export this error class to workflows.
       const { name, workflowId } = error as { name?: string; workflowId?: string };
       if (name !== 'WorkflowExecutionAlreadyStartedError' || workflowId === undefined) throw error;
       await this.#endOrphan(workflowId, mustEnd);
@@ -254,8 +253,8 @@ class PageWorkflow {
   }
 
   /**
-   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the next
-   * page has the same id. A run that ended earlier would release the claims of people in calls in flight.
+   * Waits until an orphaned page has ended: resetting a run in the Temporal UI leaves its page open, and the next page
+   * has the same id. If the run ended earlier, it would release people whose calls are in flight.
    */
   async #endOrphan(workflowId: string, mustStop: () => boolean): Promise<void> {
     const orphan = getExternalWorkflowHandle(workflowId);
@@ -264,7 +263,7 @@ class PageWorkflow {
         () => true,
         () => false,
       );
-    // Only an open workflow takes a signal.
+    // Only an open workflow accepts a signal.
     while (!mustStop() && (await takesSignal()))
       await sleep(orphanMilliseconds, {
         summary: 'a page that was open before a reset records its last calls',
@@ -276,7 +275,7 @@ class PageWorkflow {
   }
 
   async #tell(tell: (page: Page) => Promise<void>): Promise<void> {
-    // The page may have ended meanwhile.
+    // The page may have ended before the signal.
     await this.#open?.then(tell).catch(() => {});
   }
 }

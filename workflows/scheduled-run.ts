@@ -14,18 +14,16 @@ import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
 const { beginScheduledRuns } = controlActivities({
-  // The files are read for their hashes.
+  // The activity reads whole files to hash them.
   startToCloseTimeout: '2 hours',
 });
 
 type EndedRun = ScheduledRunResult['runs'][number];
 
 /**
- * One scheduled time: begins the runs of the exports that are there, one after another. Each run is a child workflow
- * with the run's id. It is steered like any other run, and continues if this workflow is terminated.
- *
- * A run that waits for a person keeps this workflow open, so that the schedule's overlap policy applies. This workflow
- * fails after its last run if a run has failed, so that a schedule with `--pause-on-failure` pauses.
+ * Carries out one scheduled time: runs each found export in turn, as a child workflow that outlives a termination. Runs
+ * that wait for the operator keep this workflow open, so that the overlap policy applies. It fails at the end if a run
+ * has failed, for `--pause-on-failure`.
  */
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
@@ -50,7 +48,7 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended), runs: ended };
 }
 
-/** One failure that names every file, with the type of the first. */
+/** Makes one failure that names every file. It has the type of the first failure. */
 function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
   const [first] = failures;
   const messages = failures.slice(0, mostReasons).map(({ message }) => message);
@@ -59,7 +57,7 @@ function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(messages.join('\n'), first?.type ?? 'run.failed');
 }
 
-/** Maximum length: the failure names every bad file of a folder. */
+/** Maximum number of failures in a message, because a folder can have many bad files. */
 const mostReasons = 20;
 
 async function carryOut(
@@ -82,22 +80,22 @@ async function carryOut(
     return { runId, file, status: facts.status, calls: facts.calls, creditsSettled: facts.credits.settled };
   } catch (error) {
     if (!isAlreadyStarted(error)) throw error;
-    // An unfinished run of an earlier scheduled time has the same file.
+    // A run of an earlier scheduled time with the same file is unfinished.
     return { runId, file, status: 'in progress since earlier', calls: 0, creditsSettled: '0' };
   }
 }
 
-/** A paused schedule shows the message of the failure. An ActivityFailure has no useful message; its cause does. */
+/** Throws the cause of an ActivityFailure. A paused schedule shows the message, and only the cause has a useful one. */
 function sayingWhy(error: unknown): never {
   throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
 }
 
-/** Its class is in a package that workflows do not import. */
+/** Recognises the error by its name, because its class is in a package that workflows do not import. */
 function isAlreadyStarted(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError';
 }
 
-/** The scheduled time, which Temporal sets; the present for a start by hand. */
+/** Returns the scheduled time, which Temporal sets. For a start by hand, it is the time of the start. */
 function scheduledTime(): Date {
   const { typedSearchAttributes, startTime } = workflowInfo();
   return typedSearchAttributes.get({ name: 'TemporalScheduledStartTime', type: 'DATETIME' }) ?? startTime;

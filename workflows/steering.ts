@@ -14,7 +14,9 @@ import {
 } from './messages.ts';
 import { type RunState } from './run-state.ts';
 
-/** Installs the handlers of a run's signals, updates and queries, before its first step, so that none is lost. */
+/**
+ * Adds the handlers of a run's signals, updates and queries before the run's first step, so that no message is lost.
+ */
 export function installSteering(run: RunState): void {
   answerQueriesAndSignals(run);
   acceptApproval(run);
@@ -45,7 +47,7 @@ function answerQueriesAndSignals(run: RunState): void {
   });
 }
 
-/** The handler of an update. A run that is cancelled in Temporal carries out updates until the run has ended. */
+/** Makes an update's handler. It runs to its end even if the workflow is cancelled in Temporal meanwhile. */
 function toItsEnd<Args extends unknown[], Result>(
   carryOut: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
@@ -53,7 +55,7 @@ function toItsEnd<Args extends unknown[], Result>(
 }
 
 function acceptApproval(run: RunState): void {
-  // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
+  // The update returns after the status has changed, so that its client then reads `running`.
   const approve = async (): Promise<void> => void (await run.setStatus(run.work, undefined, 'approval'));
   setHandler(approveUpdate, toItsEnd(approve), {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
@@ -67,7 +69,7 @@ function acceptApproval(run: RunState): void {
 
 function acceptPauseAndResume(run: RunState): void {
   const pause = async (why: OperatorReason): Promise<void> => {
-    // The tables keep the first reason, which has the next step, such as for a refused credential.
+    // A paused run keeps its first reason, which names the next step, such as to correct a refused credential.
     await run.setStatus('paused', pauseByOperator(run.runId, why ?? ''));
     await run.pageWorkflow.wake();
   };
@@ -85,13 +87,13 @@ function acceptPauseAndResume(run: RunState): void {
   const resume = async (): Promise<void> => {
     run.budgetChanged = true;
     await run.setStatus(run.work, undefined, 'resume');
-    // The command has just read how many calls the service has left.
+    // The command has just read how many calls the service has left, so the page may no longer need to wait.
     await run.pageWorkflow.wake();
   };
   setHandler(resumeUpdate, toItsEnd(resume), {
     description: 'Continue a paused run.',
     validator: () => {
-      // While the run ends, the tables can pause it for a reason that the person has not seen.
+      // While a run ends, the tables can pause it for a reason that the operator has not seen.
       if (run.status !== 'paused' && (run.isEnding || run.isCancelling))
         throw new Error(`${stateOf(run)}: it is not paused`);
     },
@@ -108,7 +110,9 @@ export async function cancelRun(run: RunState, why: OperatorReason): Promise<voi
   await run.pageWorkflow.wake();
 }
 
-/** The warehouse keeps the reason, analysts read it, and an erasure does not change it. */
+/**
+ * Refuses a reason that names a person: the warehouse keeps it, analysts read it, and an erasure leaves it unchanged.
+ */
 function requireNoPerson(why: OperatorReason | null | undefined): void {
   if (why === undefined || why === null) return;
   const texts: unknown[] = typeof why === 'object' ? [why.by, why.reason] : [why];

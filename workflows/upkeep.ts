@@ -11,12 +11,12 @@ const { pruneWarehouse } = controlActivities({
   retry: { maximumAttempts: 3 },
 });
 
-/** Syncs the late results of ended runs; started by a schedule. Its result has the counts. */
+/** Syncs the late results of ended runs. A Temporal schedule starts this workflow. */
 export async function lateResultSweep(): Promise<{ readonly applied: number }> {
   return sweepLateResults.executeWithOptions({ summary: 'late results of runs that have ended' }, []);
 }
 
-/** Removes data that is older than `RETENTION`; started by a schedule. Its result has the counts. */
+/** Removes data older than `RETENTION`. A Temporal schedule starts this workflow. @returns counts of removed data */
 export async function retentionPrune(): Promise<Pruned> {
   return pruneWarehouse.executeWithOptions({ summary: 'remove what is older than RETENTION' }, []);
 }

@@ -1,6 +1,7 @@
 {{ config(materialized='incremental', unique_key=['source', 'contact_id'], on_schema_change='fail') }}
--- A build reads the changes after the last one that an earlier build read. Their numbers are in the order of commits. A
--- deleted contact stays as its key alone. Parquet files have a contact several times: the newest change counts.
+-- Each build reads the changes after the last one that an earlier build has read. Change numbers follow the order of
+-- commits. A deleted contact keeps only its key. Parquet files can have several changes of a contact: the newest
+-- counts.
 select distinct on (source, contact_id) source, contact_id, change_id,
   operation = 'delete' as is_deleted,
   person_id, first_name, last_name, email, email_status, phone, title, organization_name, organization_domain,

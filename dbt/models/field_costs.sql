@@ -1,5 +1,5 @@
 {{ config(enabled=target.type == 'postgres') }}
--- A field is usable if a contact has it now. All credits of a run count for each of its fields.
+-- A field is usable if a contact has a value for it now. All credits of a run are counted for each of its fields.
 select c.run_id, c.credits_settled, v.field, v.contacts,
   round(c.credits_settled / nullif(v.contacts, 0), 6) as credits_per_contact
 from {{ ref('run_costs') }} c

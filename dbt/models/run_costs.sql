@@ -1,5 +1,5 @@
 {{ config(enabled=target.type == 'postgres') }}
--- Credits are held while the price of a call is not known.
+-- Credits stay reserved until the price of their call is known.
 with calls as (
   select run_id,
     count(*) as calls,

@@ -23,7 +23,7 @@ def enriched_contacts(context: dg.AssetExecutionContext) -> dg.MaterializeResult
         *["run", os.environ["ENRICH_EXPORT"], "--yes", "--json"],
         *shlex.split(os.environ.get("ENRICH_OPTIONS", "")),
     ]
-    # Progress goes to standard error, which Dagster keeps; the last line of standard output is one JSON object.
+    # Dagster keeps standard error, which has the progress. The last line of standard output is one JSON object.
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     facts = json.loads((ended.stdout.strip().splitlines() or ["{}"])[-1])
     metadata = metadata_of(facts)
@@ -34,7 +34,7 @@ def enriched_contacts(context: dg.AssetExecutionContext) -> dg.MaterializeResult
     raise dg.Failure(
         description=f"enrich ended with exit code {ended.returncode}: {reason}",
         metadata=metadata,
-        # A wrong command, or a run that waits for a person, ends the same way each time. After a signal, the same
+        # A wrong command, or a run that needs the operator, would end the same way again. After a signal, the same
         # command continues the run, or waits for it again.
         allow_retries=ended.returncode not in (USAGE, NEEDS_A_PERSON)
         or facts.get("reason_type") in ("run.interrupted", "run.continues"),

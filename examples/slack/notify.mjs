@@ -9,7 +9,7 @@ const response = await fetch(process.env.SLACK_WEBHOOK_URL, {
   body: JSON.stringify({ text: textOf(event).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) }),
   signal: AbortSignal.timeout(10_000),
 });
-// enrich tries again later, such as after a 429.
+// A failed command makes enrich try again later, such as after a 429.
 process.exitCode = response.ok ? 0 : 1;
 
 function textOf({ event: kind, contacts, name, from_organization: from, to_organization: to, ...rest }) {

@@ -5,7 +5,7 @@ import sys
 
 import duckdb
 
-# Sums do not depend on the zone of the reader, because DuckDB knows that the times are in UTC.
+# Checksums are independent of the reader's time zone, because DuckDB knows that the times are in UTC.
 checksums = {
     "TIMESTAMP WITH TIME ZONE": "sum(epoch_us({0}))",
     "VARCHAR": "md5(string_agg(md5({0}), '' order by md5({0})))",

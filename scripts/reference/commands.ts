@@ -16,7 +16,7 @@ export function leavesOf(
   return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`, heading));
 }
 
-/** Flags that mean the same in every command which has them. */
+/** Flags with the same meaning in every command that has them. The reference describes them once. */
 const common: Readonly<Record<string, RegExp>> = {
   '--json': /^result as JSON on the last line of standard output$/,
   '--quiet': /^only the result and errors$/,
@@ -38,7 +38,7 @@ function flagRow({ flags, description, defaultValue, argChoices, mandatory }: Fl
   return [code(flags), prose(`${mandatory ? 'required: ' : ''}${description}${choices}${fallback}`)];
 }
 
-/** The flags that `run` shares with commands that begin or plan a run, each once. */
+/** Returns the flags of `run` that at least two other commands share. */
 function flagsOfRuns(leaves: readonly Leaf[]): ReadonlyMap<string, string> {
   const run = leaves.find(({ name }) => name === 'run')!;
   const same = (flag: Flag) =>
@@ -50,7 +50,7 @@ function flagsOfRuns(leaves: readonly Leaf[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Headings of `enrich --help`, by page. All other commands are on the page `commands-warehouse`. */
+/** Headings of `enrich --help` on each page of the reference. Other commands are on the page `commands-warehouse`. */
 const pages = {
   commands: ['Runs:'],
   'commands-warehouse': [],

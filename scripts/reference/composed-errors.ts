@@ -1,4 +1,4 @@
-/** Types that the code puts together: the template, with * for a part that varies. */
+/** Error types that the code composes, by their template: * stands for the part that varies. */
 export const computedTypes: Readonly<Record<string, readonly string[]>> = {
   '*.unknown': ['attempt.unknown', 'delivery.unknown'],
   '*.ambiguous': ['attempt.ambiguous', 'delivery.ambiguous'],
@@ -7,7 +7,9 @@ export const computedTypes: Readonly<Record<string, readonly string[]>> = {
   '*.*': ['export.no-credentials', 'output.missing', 'output.no-credentials', 'output.refused'],
 };
 
-/** Literals of the form of a type that name something else: files, columns, attributes of traces. */
+/**
+ * Matches literals that look like an error type but name something else, such as a file, a column or a trace attribute.
+ */
 export const noErrors: RegExp = new RegExp(
   [
     String.raw`\.(?:json|ndjson|log|pid|db|tmp|part|previous|csv|example|new|query|partial)$`,
@@ -30,7 +32,7 @@ const writeAll =
 
 const afterWorker = 'enrich doctor checks the set-up; then run the command again, which continues the run';
 
-/** What is wrong and what to do, for types whose texts the code puts together too. */
+/** Texts for error types whose texts the code composes, so that the reference cannot read them from the code. */
 export const composedErrors: Readonly<Record<string, readonly [what: string, next: string]>> = {
   'attempt.ambiguous': [
     'the id names more than one call',

@@ -31,13 +31,15 @@ function nodesOf(value: unknown, found: Node[] = []): Node[] {
 
 const list = (value: unknown): readonly Node[] => (value ?? []) as readonly Node[];
 
-/** `export.empty`; a file such as `server.json` has the same form, so `noErrors` names these. */
+/**
+ * Matches an error type such as `export.empty`. A file such as `server.json` matches too, so `noErrors` excludes these.
+ */
 const typeForm = /^[a-z][a-z-]*\.[a-z][a-z-]*$/;
 
-/** `service.${type}`: the part that varies is a *. */
+/** Matches a composed error type such as `service.*`, which stands for the template `service.${type}`. */
 const computedForm = /^(?:\*\.[a-z-]+|[a-z-]+\.\*)$/;
 
-/** The types that an expression can have: both of a condition, and `*.start` of a template. */
+/** Returns the error types that an expression can be: both branches of a condition, and `*.start` for a template. */
 function typesOf(node: Node | undefined): readonly string[] {
   if (node?.type === 'Literal') return typeForm.test(String(node['value'])) ? [String(node['value'])] : [];
   if (node?.type === 'ConditionalExpression')
@@ -52,11 +54,11 @@ function typesOf(node: Node | undefined): readonly string[] {
 interface Binding {
   readonly name: string;
   readonly start: number;
-  /** undefined: a parameter, whose value is only known at runtime. */
+  /** Undefined for a parameter, whose value is known only at runtime. */
   readonly init: Node | undefined;
 }
 
-/** The text of an expression, with … for what is only known at runtime. */
+/** Evaluates texts in the code. Parts that are known only at runtime become … */
 class Texts {
   readonly #bindings: readonly Binding[];
 
@@ -72,13 +74,13 @@ class Texts {
     this.#bindings = bindings;
   }
 
-  /** The value of a constant: of the nearest constant of this name that stands before. */
+  /** Returns the value of a constant: the nearest declaration of this name before its use. */
   #valueOf({ name, start }: { readonly name: string; readonly start: number }): Node | undefined {
     const before = this.#bindings.filter((each) => each.name === name && each.start < start);
     return before.toSorted((one, other) => other.start - one.start)[0]?.init;
   }
 
-  /** @param branch of a condition, where the types are a condition too */
+  /** Returns the text of an expression. @param branch the branch to take if the types are a condition too */
   of(node: Node | undefined, branch?: 'consequent' | 'alternate'): string | undefined {
     if (node === undefined) return undefined;
     switch (node.type) {
@@ -115,7 +117,7 @@ const property = (object: Node | undefined, ...names: readonly string[]): Node |
 
 const hasWords = (text: string | undefined): text is string => text !== undefined && /[a-z]/.test(text);
 
-/** The texts beside each type of an error, a pause or a failed run: once for each place in the code. */
+/** Returns the texts beside each type of an error, a pause or a failed run, once for each place in the code. */
 function textsOfCode(): ReadonlyMap<string, readonly ErrorText[]> {
   const found = new Map<string, ErrorText[]>();
   const add = (types: readonly string[], textOf: (index: number) => ErrorText): void => {
@@ -145,7 +147,9 @@ function textsOfCode(): ReadonlyMap<string, readonly ErrorText[]> {
   return found;
 }
 
-/** @param index which of two types this is: a condition of the texts then has the same two branches */
+/**
+ * Returns the text that follows a type. @param index number of the type in a condition, whose branch the texts share
+ */
 function textAfter(given: readonly Node[], texts: Texts, index: number): ErrorText {
   const branch = index === 0 ? 'consequent' : 'alternate';
   const next = given.map((each) => texts.of(property(each, 'next'))).find(hasWords);
@@ -157,7 +161,7 @@ interface ErrorRow extends ErrorText {
   readonly type: string;
 }
 
-/** A row for each place with texts; `bare` are types without texts in the code and in `composedErrors`. */
+/** Returns a row for each place with texts. `bare` lists types without texts in the code and in `composedErrors`. */
 export function readErrors(): { readonly rows: readonly ErrorRow[]; readonly bare: readonly string[] } {
   const words = Object.keys(composedErrors).filter((type) => !type.includes('.'));
   const rows = [...textsOfCode(), ...words.map((type) => [type, []] as const)]
@@ -189,7 +193,7 @@ function tableOf(rows: readonly ErrorRow[]): string {
   );
 }
 
-/** The part of a type before the dot, by page. All other types are on the page `errors`. */
+/** Prefixes of error types (the part before the dot) on each page. Other types are on the page `errors`. */
 const pages = {
   'errors-exports': ['column', 'export', 'mapping', 'source'],
   'errors-warehouse': [

@@ -8,7 +8,9 @@ function row(name: string, labels: readonly string[], help: string): readonly st
   return [code(labels.length === 0 ? name : `${name}{${labels.join(',')}}`), prose(help)];
 }
 
-/** The metrics of the product. Several values of a metric of the database are the values of its label `state`. */
+/**
+ * Writes the reference page of metrics. If a database metric has several values, they are values of its label `state`.
+ */
 export function metricsPage(): string {
   const process = Object.entries(ofProcess).map(([name, { help, labelNames }]) =>
     row(name, labelNames, help),

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 
-/** Above this line, people write the page. */
+/** Marks where the generated part of a reference page begins. The text above is written by hand. */
 const border = '<!-- Below this line, npm run reference writes the page. -->';
 
 export const pagePath = (name: string): string =>
   new URL(`../../docs/reference/${name}.md`, import.meta.url).pathname;
 
-/** The whole page: its text as it stands in the file, and the generated part. */
+/** Returns a whole page: its text by hand, as the file has it, and the generated part. */
 export function pageWith(name: string, generated: string): string {
   const [text = ''] = readFileSync(pagePath(name), 'utf8').split(border);
   return `${text.trimEnd()}\n\n${border}\n\n${generated.trim()}\n`;
 }
 
-/** A table in Markdown. A bar within a cell would end the cell. */
+/** Formats a Markdown table. A bar in a cell is escaped, because it would end the cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Text of the code as Markdown: `<name>` would be HTML, and a path of a page becomes a link to it. */
+/** Formats a text of the code as Markdown: `<name>` is escaped, and the path of a page becomes a link. */
 export function prose(text: string): string {
   return text
     .replaceAll('<', '&lt;')
@@ -31,7 +31,7 @@ export function prose(text: string): string {
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** Prose in lines of at most 120 characters. */
+/** Wraps prose at 120 characters. */
 export function wrapped(text: string): string {
   const lines = [''];
   for (const word of text.split(' ')) {

@@ -7,7 +7,7 @@ interface Group {
   readonly defaults: string[];
 }
 
-/** The settings page: the sections of `.env.example`, which explains each setting and has its default. */
+/** Writes the reference page of settings from `.env.example`, which explains each setting and has its default. */
 export function settingsPage(): string {
   const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
   const [, ...sections] = example.split(/^# --- (?=.* -+$)/m);
@@ -24,7 +24,7 @@ export function settingsPage(): string {
     .join('\n\n');
 }
 
-/** A comment explains the settings up to the next comment. */
+/** Groups settings with the comment above them, which explains all settings up to the next comment. */
 function groupsOf(lines: readonly string[]): Group[] {
   const groups: Group[] = [];
   for (const line of lines) {

@@ -17,7 +17,7 @@ interface Table {
   readonly columns: readonly Column[];
 }
 
-/** All tables and views of the migrated database, with the comments of the SQL. */
+/** Reads all tables and views of the migrated database, with their SQL comments. */
 export async function readTables(database: Kysely<never>): Promise<readonly Table[]> {
   const { rows } = await sql<Table>`
     select n.nspname as schema, c.relname as name, obj_description(c.oid, 'pg_class') as about,
@@ -43,7 +43,7 @@ export async function readTables(database: Kysely<never>): Promise<readonly Tabl
   return rows;
 }
 
-/** The tables of each page. All other tables are on the last page. */
+/** Names of tables on each page. Other tables are on the last page. */
 const pages = {
   'tables-contacts': [
     'enriched_contacts',
@@ -99,7 +99,7 @@ function tablesOf(tables: readonly Table[], page: TablesPage): readonly Table[] 
   return pages[page].flatMap((name) => visible.filter((each) => each.name === name));
 }
 
-/** What a row of each table is, with a link to its columns. */
+/** Writes a table of all tables: what a row is, with a link to the columns. */
 export function tablesIndex(tables: readonly Table[]): string {
   const internal = tables.filter(({ schema }) => schema !== schemaName).map(({ name }) => code(name));
   const rows = tablesPages.flatMap((page) =>
@@ -112,7 +112,7 @@ export function tablesIndex(tables: readonly Table[]): string {
   ].join('\n\n');
 }
 
-/** The tables of a page with their columns. */
+/** Describes the tables of a page with their columns. */
 export function tablesPage(tables: readonly Table[], page: TablesPage): string {
   return tablesOf(tables, page)
     .map(({ name, about, key, columns }) => {

@@ -18,10 +18,10 @@ export interface ColumnMap {
 }
 
 /**
- * Assigns each column to one field: by the mapping file, then the recognised CRM, then common names. Columns with equal
- * names are refused, not guessed.
- * @param source the source of the contacts; the columns of a known CRM are expected @throws Problem `mapping.*`,
- * `export.*`
+ * Assigns each column to one field: by the mapping file, then the recognised CRM, then common names.
+ *
+ * @param source the source of the contacts; if it is a known CRM, its columns are expected
+ * @throws Problem `mapping.*`, `export.*`
  */
 export function mapColumns(
   path: string,

@@ -17,8 +17,8 @@ export interface FoundExport {
 /**
  * Finds the exports of a schedule at a scheduled time. Patterns skip hidden files and files that end in `.part`, `.tmp`
  * or `.crdownload`, which are incomplete.
- * @param asOf the scheduled time, whose date replaces `{date}` @returns all exports for `every-new`, oldest first;
- * otherwise one
+ *
+ * @returns all exports for `every-new`, the oldest first; otherwise at most one
  */
 export async function findExports(
   choice: ExportChoice,

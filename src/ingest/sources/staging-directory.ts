@@ -18,12 +18,10 @@ const mostExportBytes = 16 * 1024 ** 3;
 const abandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * Writes a downloaded export to a file, readable only by this user, until its rows are staged. If the content ends with
- * an error, the file is removed. The name ends in `.part` until the file is complete, then it is the hash and a random
- * part.
+ * Writes a downloaded export to a file, readable only by this user. If the content ends with an error, the file is
+ * removed. The name ends in `.part` until the file is complete, then it is the hash and a random part.
  *
- * @param where name of the export for errors @throws Problem `export.empty`, `export.too-large`,
- * `data-directory.unusable`
+ * @param where name of the export for errors
  */
 export async function writeStaged(
   folder: string,

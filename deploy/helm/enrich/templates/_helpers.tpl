@@ -3,7 +3,7 @@
 {{- $name | trunc 45 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Labels that a selector may use. In: root, component. */}}
+{{/* Labels that selectors of a component use. Parameters: root, component. */}}
 {{- define "enrich.selector" -}}
 app.kubernetes.io/name: enrich
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -23,7 +23,7 @@ labels:
   {{- include "enrich.labels" . | nindent 2 }}
 {{- end -}}
 
-{{/* In: root; own: settings of the process; secrets: pattern of the secret settings that it needs. */}}
+{{/* Environment of a process. Parameters: root, own (settings of the process), secrets (pattern of its secret settings). */}}
 {{- define "enrich.env" -}}
 {{- $defaults := dict "LOG_FORMAT" "json" "ENRICH_DATA_DIR" "/var/lib/enrich" -}}
 {{- with .root.Values.receiver.ingress }}{{ if .enabled }}
@@ -43,7 +43,7 @@ labels:
 {{- end }}
 {{- end -}}
 
-{{/* What every container has. In: root, args, own, secrets, resources. */}}
+{{/* Fields of every container. Parameters: root, args, own, secrets, resources. */}}
 {{- define "enrich.container" -}}
 {{- $image := .root.Values.image -}}
 image: {{ printf "%s:%s" $image.repository ($image.tag | default .root.Chart.AppVersion) | quote }}
@@ -59,12 +59,12 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* True for processes that read exports. In: root, component. */}}
+{{/* True for components that read exports. Parameters: root, component. */}}
 {{- define "enrich.readsExports" -}}
 {{- if and .root.Values.exports (has .component (list "worker" "schedules")) }}true{{ end -}}
 {{- end -}}
 
-{{/* In: root, component. */}}
+{{/* Volume mounts of a component's container. Parameters: root, component. */}}
 {{- define "enrich.mounts" -}}
 - { name: tmp, mountPath: /tmp }
 - { name: data, mountPath: /var/lib/enrich }
@@ -76,7 +76,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* The pod beside its containers. In: root, component; volumes: of this pod alone. */}}
+{{/* Fields of a PodSpec except its containers. Parameters: root, component, volumes (only for this pod). */}}
 {{- define "enrich.pod" -}}
 automountServiceAccountToken: false
 {{- with .root.Values.serviceAccountName }}
@@ -115,7 +115,7 @@ volumes:
 {{- end }}
 {{- end -}}
 
-{{/* Metadata of a pod template. In: root, component. */}}
+{{/* Metadata of a pod template. Parameters: root, component. */}}
 {{- define "enrich.podMetadata" -}}
 labels:
   {{- include "enrich.labels" . | nindent 2 }}
@@ -128,7 +128,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* Spreads the pods of a component over nodes. In: root, component. */}}
+{{/* Constraints that spread the pods of a component over nodes. Parameters: root, component. */}}
 {{- define "enrich.spread" -}}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -154,12 +154,12 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* Calls in flight per worker. */}}
+{{/* Maximum calls in flight per worker. */}}
 {{- define "enrich.callConcurrency" -}}
 {{- .Values.settings.CALL_CONCURRENCY | default "4" -}}
 {{- end -}}
 
-{{/* The formula of values.yaml: workers that the rate limit can use, within minReplicas and maxReplicas. */}}
+{{/* Maximum number of workers, by the formula in values.yaml: those that the rate limit can use, within the replica limits. */}}
 {{- define "enrich.maxReplicas" -}}
 {{- $scaling := .Values.autoscaling -}}
 {{- $concurrency := include "enrich.callConcurrency" . | int -}}
