@@ -65,9 +65,14 @@ export async function writeContactChanges(
   dirty: ReadonlySet<string>,
 ) {
   const changes = decisions.flatMap((decision) => changeOf(step, decision) ?? []);
-  const renewed = decisions.flatMap(({ contact: { match }, decided, call }) =>
-    call && match && match.personKey === decided.person?.personKey ? { matchId: match.matchId, ...call } : [],
-  );
+  const renewed = decisions.flatMap(({ contact, decided, call }) => {
+    const { match } = contact;
+    if (!match || match.personKey !== decided.person?.personKey) return [];
+    if (call) return { matchId: match.matchId, asked: true, ...call };
+    const former = match.asked ? undefined : formerMatch(contact, match);
+    if (!former || former.runId === match.runId) return [];
+    return { ...former, matchId: match.matchId };
+  });
   const weighed = decisions.flatMap(({ contact, decided }) =>
     contact.match &&
     decided.person &&
@@ -90,8 +95,8 @@ export async function writeContactChanges(
 }
 
 /**
- * Ends and begins matches. Matches that stay get their new evidence or newest call. Most steps change none of these, so
- * each statement is optional.
+ * Ends and begins matches. Matches that stay get their new evidence, newest call or first run. Most steps change none
+ * of these, so each statement is optional.
  */
 async function changeMatches(
   { transaction, now }: DecidedStep,
@@ -117,9 +122,9 @@ async function changeMatches(
   if (renewed.length > 0)
     await sql`
       update contact_matches m
-      set asked = true, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
+      set asked = r.asked, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
       from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
-        as r ("matchId" bigint, "runId" text, "rowNumber" integer, "attemptId" text)
+        as r ("matchId" bigint, asked boolean, "runId" text, "rowNumber" integer, "attemptId" text)
       where m.match_id = r."matchId"
         and not exists (
           select from attempts newer
@@ -279,10 +284,15 @@ async function contactsOf(transaction: Transaction<Tables>, people: readonly Per
   return rows.filter(({ isOpen }) => isOpen);
 }
 
-/** The earlier match of a contact with a person. When an undo of a run is reverted, the digest restores this match. */
+/**
+ * The earlier match of a contact with a person: the newest by a call, or else the first whose run counts. When an undo
+ * is reverted, the digest restores this match. The order of undos and reverts does not change the first run.
+ */
 function formerMatch({ matches, records }: ContactState, person: PersonName): ContactMatch | undefined {
-  return matches.find(
-    (each) => isPerson(each, person) && (each.asked || records.some(({ runId }) => runId === each.runId)),
+  const same = matches.filter((each) => isPerson(each, person));
+  return (
+    same.find(({ asked }) => asked) ??
+    same.findLast((each) => records.some(({ runId }) => runId === each.runId))
   );
 }
 

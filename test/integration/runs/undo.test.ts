@@ -97,6 +97,18 @@ it('undoRun() keeps a contact until all runs of the contact are undone', async (
   expect(await contents()).toEqual(both);
 });
 
+it('reverting undone runs in any order returns a contact filled without a call to its first run', async () => {
+  const asking = known('asking');
+  const filled = { ...asking, row: { ...asking.row, contactId: 'filled' } };
+  const first = await endedRun([asking, filled]);
+  const second = await endedRun([asking, filled], { isFresh: true });
+  expect(await contact('filled')).toMatchObject({ run_id: first, row_number: 2 });
+  const before = await contents();
+  for (const runId of [first, second]) await undo(runId);
+  for (const runId of [second, first]) await revertUndo(warehouse, runId, noSignal);
+  expect(await contents()).toEqual(before);
+});
+
 it('after an undo, a run of the same export under another source gets the people without a call', async () => {
   const wrong = await endedRun([known('moved')]);
   await undo(wrong);
