@@ -8,6 +8,8 @@ interface ExportFormat {
   readonly value: (column: string, type: ColumnType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
+  /** The text with which every file of these columns begins. */
+  readonly beginning: (columns: readonly ExportColumn[]) => string;
   /** Converts the output of COPY to the content of the file. Undefined leaves the output unchanged. */
   readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
 }
@@ -35,6 +37,7 @@ export const exportFormats = {
     value: (column, type) => spreadsheetValues[type]?.(column) ?? column,
     query: (rows) => rows,
     copy: 'format csv, header true',
+    beginning: (columns) => `${columns.map(({ name }) => name).join(',')}\n`,
   },
   jsonl: {
     endings: ['jsonl', 'ndjson'],
@@ -44,6 +47,7 @@ export const exportFormats = {
     query: (rows) => `select row_to_json(r) from (${rows}) r`,
     // JSON escapes control characters, so these never occur in the output and COPY adds no quotes.
     copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
+    beginning: ([first]) => `{"${first!.name}":`,
   },
   parquet: {
     endings: ['parquet'],
@@ -51,6 +55,7 @@ export const exportFormats = {
     value: (column, type) => parquetValues[type]?.(column) ?? column,
     query: (rows) => rows,
     copy: 'format text',
+    beginning: () => 'PAR1',
     // The library is loaded only for Parquet, because other commands and formats do not need it.
     encode: async (copied, columns) => (await import('./parquet.ts')).encodeParquet(copied, columns),
   },

@@ -68,17 +68,22 @@ export interface TableExport {
   readonly select?: readonly string[] | undefined;
 }
 
-/** Exports a table with bounded memory. @returns the number of rows; undefined if `take` did not read all bytes */
+/**
+ * Exports a table with bounded memory.
+ *
+ * @param take also gets how every file with these columns begins
+ * @returns the number of rows; undefined if `take` did not read all bytes
+ */
 export async function exportTable(
   { pool, database }: Warehouse,
   { table, format, choice, select }: TableExport,
-  take: (bytes: Readable) => Promise<void>,
+  take: (bytes: Readable, beginning: string) => Promise<void>,
 ): Promise<number | undefined> {
   if (choice.since !== undefined) await requireReadable(database, choice.since, cursorOfExport);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
   const all = fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) }));
   const columns = selectColumns(table, all, select);
-  const { query, copy, ...encoding } = exportFormats[format];
+  const { query, copy, beginning, ...encoding } = exportFormats[format];
   const statement = query(rowsOf({ table, format, choice }, columns));
   const client = await pool.connect();
   let failed = true;
@@ -88,7 +93,7 @@ export async function exportTable(
     // If `take` fails early, closing the connection makes these streams fail. Without a listener, that would end the
     // process.
     for (const stream of [copied, bytes]) stream.on('error', () => {});
-    await take(bytes);
+    await take(bytes, beginning(columns));
     // The reader, such as `head`, has stopped early, so PostgreSQL is still sending rows.
     if (!bytes.readableEnded) return undefined;
     failed = false;

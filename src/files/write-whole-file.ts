@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, rmSync } from 'node:fs';
-import { rename, stat } from 'node:fs/promises';
+import { open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describeErrorCode, Problem, exitCodes } from '../domain/problem.ts';
+import { describeErrorCode, Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 
 /**
  * Writes a draft and renames it, so that a reader finds the old or the complete new file, readable only by this user. A
@@ -19,6 +19,41 @@ export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string):
       await write(draft);
       await rename(draft, path);
     });
+  } catch (error) {
+    throw asUnwritable(error, 'the file', path);
+  }
+}
+
+/**
+ * Refuses to replace a file that does not begin like the new file, such as the export of a CRM that the run has read.
+ * An empty file, a device and a pipe may be written.
+ *
+ * @throws Problem `output.exists`, `output.unwritable`
+ */
+export async function requireReplaceable(path: string, beginning: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile() || found.size === 0) return;
+  const expected = Buffer.from(beginning);
+  if ((await readBeginning(path, expected.length)).equals(expected)) return;
+  throw new UsageProblem(
+    'output.exists',
+    'the file exists, and is not an earlier export with the same columns',
+    {
+      where: path,
+      next: 'name another file with --output; or remove this file first, if nobody needs it',
+    },
+  );
+}
+
+async function readBeginning(path: string, length: number): Promise<Buffer> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     throw asUnwritable(error, 'the file', path);
   }

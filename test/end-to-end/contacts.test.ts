@@ -93,6 +93,13 @@ it('enrich export writes the contacts of a run as CSV, readable by this user onl
   const printed = await system.here(['export', '--run', run.run_id]);
   expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   expect(await system.here(['export', '--run', 'latest', '--output', output])).toMatchObject({ code: 0 });
+  const file = system.sample(30);
+  const content = readFileSync(file, 'utf8');
+  expect(await system.here(['export', '--output', file])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the file exists'),
+  });
+  expect(readFileSync(file, 'utf8')).toBe(content);
 });
 
 const check = (who: string): Promise<Ended> => system.here(['suppress', 'list', who]);
@@ -150,6 +157,8 @@ it('enrich export --for hubspot writes the same bytes again, in German, and cont
   expect(columns).toContain('Datensatz-ID');
   expect(columns).toContain('Jobtitel');
   expect(Object.keys(germanHeaders).filter((label) => columns.has(label))).toEqual([]);
+  const repeated = await system.here(['export', '--for', 'hubspot', '--run', run.run_id, '--output', folder]);
+  expect(repeated.stderr).toMatch(/^replaced \d files of an earlier export in /);
   const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
   expect(rest.contacts).toBe(0);
   const zoho = join(system.directory, 'zoho');

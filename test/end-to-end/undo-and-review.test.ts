@@ -56,8 +56,10 @@ it('enrich undo shows its effect, asks for approval and keeps the answers; --rev
 
   const { code, shown: said } = await system.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
   expect(code).toBe(0);
-  expect(said).toMatch(new RegExp(`${shown.said.removed} only in its export`));
-  expect(said).toContain(`${run.credits.settled} settled credits, not refunded`);
+  expect(said).toMatch(new RegExp(`lose their data: no other export has them +${shown.said.removed}\\r?\\n`));
+  expect(said).toMatch(new RegExp(`stay: other exports have them too +${shown.said.restored}\\r?\\n`));
+  expect(said).toMatch(new RegExp(`credits, which are not refunded +${run.credits.settled}\\r?\\n`));
+  expect(said).toContain(`undone: ${shown.said.removed} contacts lost their data`);
   expect(await contactsOf(run.run_id)).toBe(shown.said.restored);
   await expectPromisesKept(system);
 

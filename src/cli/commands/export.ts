@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { importerNames, importers, type ImporterName } from '../../domain/crm/crm.ts';
-import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
+import {
+  defaultPolicies,
+  fieldDecisions,
+  readPolicyPairs,
+  type FieldDecision,
+} from '../../domain/crm/field-policy.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
@@ -19,7 +24,7 @@ import {
 import { exportNextPart } from '../../export/export-parts.ts';
 import { exportedTableNames, exportTable, type ExportedTableName } from '../../export/export-table.ts';
 import { readS3Text, writeS3Object, type S3Settings } from '../../files/s3-client.ts';
-import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
+import { asUnwritable, requireReplaceable, writeWholeFile } from '../../files/write-whole-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
@@ -27,7 +32,7 @@ import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumber } from '../terminal/command.ts';
-import { describeFields, print, printJson, tell, writeBytes } from '../terminal/output.ts';
+import { print, printJson, table as aligned, tell, writeBytes } from '../terminal/output.ts';
 
 interface ExportFlags {
   readonly for?: string;
@@ -74,17 +79,18 @@ export function exportCommand(): Command {
     )
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
     .examples(`
-  enrich export --run latest --output contacts.csv
+  enrich export --run latest --output enriched-contacts.csv
   enrich export --run latest --for hubspot --output hubspot-import
   enrich export --select contact_id,email,phone --source hubspot > hubspot.csv
   enrich export --table phones --output s3://lake/phones.parquet --json
   enrich export --since CURSOR --format jsonl | load-into-lake
   enrich export --table changes --output s3://lake/changes/`)
     .explain(`
---output replaces a file, an object or a folder of --for when the new one is complete, so a nightly job can write the
-same name. Every table has the rows that belong to the chosen contacts; suppressed contacts are left out and counted.
-"changes" has deleted contacts too. With an --output that ends in "/", each call adds a Parquet file with what changed
-since the file before it.
+--output replaces an earlier export with the same columns, or a folder of --for, when the new one is complete, so a
+nightly job can write the same name. Other existing files are refused. Objects in S3 are replaced. Every table
+has the rows that belong to the chosen contacts; suppressed contacts are left out and counted. "changes" has deleted
+contacts too. With an --output that ends in "/", each call adds a Parquet file with what changed since the file before
+it.
 docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
 overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.`)
     .action(
@@ -124,7 +130,10 @@ async function writeTable(
   // The cursor is read before the rows, so that the next export includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
-  const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
+  const rows = await exportTable(warehouse, chosen, async (bytes, beginning) => {
+    if (output !== undefined && s3Address(output) === undefined) await requireReplaceable(output, beginning);
+    await writeTo(output, bytes, s3);
+  });
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(
@@ -204,7 +213,9 @@ async function writeCrmImport(
   const { source, since } = flags;
   if (source !== undefined) requireOwnSource(importer, source);
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
-  const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
+  const choice = { importer, folder, source, since, runId, policies };
+  const { manifest, replaced } = await exportForCrm(warehouse, choice);
+  if (replaced > 0) tell(`replaced ${counted(replaced, 'file')} of an earlier export in ${folder}`);
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
 }
@@ -221,30 +232,46 @@ export function requireOwnSource(importer: ImporterName, source: string): void {
 }
 
 function describe(manifest: ImportManifest, folder: string): void {
-  const { parts, decisions, conflicts, job_changes: moves, source, instruction, commands, cursor } = manifest;
-  const { contacts, suppressed, opted_out, without_record_id, without_cells } = manifest;
-  const { without_modified_time, missing_columns } = manifest;
-  const leftOut = { suppressed, opted_out, without_record_id, without_cells };
-  const { companies, companies_left_out } = manifest;
-  const files = [...parts, ...companies, conflicts, moves].flatMap((part) => part?.file ?? []);
-  print(
-    describeFields({
-      contacts,
-      ...leftOut,
-      without_modified_time,
-      missing_columns,
-      companies_left_out,
-      ...decisions,
-      folder,
-      files,
-    }),
-  );
+  const { parts, decisions, conflicts, job_changes: moves, source, commands, cursor } = manifest;
+  const { contacts, companies, missing_columns: missing } = manifest;
+  const fields = Object.values(decisions).reduce((sum, each) => sum + each, 0);
+  const files = [...parts, ...companies, conflicts, moves].filter((part) => part !== undefined);
+  const figures: readonly (readonly [title: string, figure: number])[] = [
+    ['left out: on the suppression list', manifest.suppressed],
+    ['left out: opted out in the newest export', manifest.opted_out],
+    ["left out: without the CRM's record id", manifest.without_record_id],
+    ['no update: the cells of the newest export were removed', manifest.without_cells],
+    ['overwrite-older acts as fill: no modified time', manifest.without_modified_time],
+    ['companies left out: no domain, or one of another company', manifest.companies_left_out],
+    ['fields of the contacts', fields],
+    ...fieldDecisions.map((name) => [`  ${meanings[name] ?? name}`, decisions[name] ?? 0] as const),
+  ];
+  print(aligned([['contacts compared', contacts], ...figures.filter(([, figure]) => figure > 0)]));
+  if (files.length > 0)
+    print(`files in ${folder}:\n${aligned(files.map(({ file, rows }) => [file, counted(rows, 'row')]))}`);
+  if (contacts > 0 && missing.length > 0)
+    tell(`not filled, because the export has no such column: ${missing.join(', ')}`);
   const other = `source "${source}"; --source NAME takes another`;
-  tell(parts.length === 0 ? `nothing to import: ${other}` : instruction);
+  tell(parts.length === 0 ? `nothing to import: ${other}` : manifest.instruction);
   if (companies.length > 0) tell(manifest.companies_instruction!);
   if (commands[0] !== undefined) tell(`such as: ${commands[0]}`);
-  if (cursor !== null) tell(`next time: --since ${cursor}`);
+  if (cursor !== null) tell(`to export only what changes after this export: --since ${cursor}`);
 }
+
+/** Decisions about fields that their names do not explain. */
+const meanings: { readonly [Decision in FieldDecision]?: string } = {
+  filled: "filled: the CRM's cell was blank",
+  overwritten: 'overwritten: the CRM had another value',
+  kept: "kept: the policy keeps the CRM's value",
+  'kept blank': 'kept blank: the policy does not fill this field',
+  same: 'same: the CRM has the value',
+  'nothing known': 'nothing known: the warehouse has no value',
+  'not in the export': 'not in the export: no such column',
+  'cells removed': 'cells removed: by retention or a suppression',
+  'refused: listed values': 'refused: the CRM takes only listed values',
+  'job change': 'job change: the person has another employer now',
+  'other place': 'other place: the CRM keeps the city of another place',
+};
 
 function importerOf(name: string): ImporterName {
   const importer = importerNames.find((each) => each === name || importers[each].source === name);

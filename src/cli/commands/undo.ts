@@ -13,7 +13,7 @@ import {
 } from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { anyRun, describeUndone } from '../run/run-status.ts';
-import { progressReporter, printFacts, tell, tellAlways } from '../terminal/output.ts';
+import { progressReporter, printFacts, table, tell, tellAlways } from '../terminal/output.ts';
 import { onWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 
 interface UndoFlags extends Flags {
@@ -36,9 +36,10 @@ export function undoCommand(): Command {
   enrich undo 32f8a1 --yes --reason "export of another system"
   enrich undo 32f8a1 --revert --yes`)
     .explain(`
-Contacts that only the export of this run has lose their data; other exports decide about the others. The people stay
-known: the same file under its right source gets their data without calls. With --discard-answers, the next run asks and
-pays again. The run must have ended, and settled credits are not refunded (docs/guides/undo.md).`)
+Contacts that only the export of this run has lose their data. Contacts that other exports have stay, with the person
+that these exports show. The people stay known: the same file under its right source gets their data without calls. With
+--discard-answers, the next run asks and pays again. The run must have ended, and settled credits are not refunded
+(docs/guides/undo.md).`)
     .action(onWarehouse(undo));
 }
 
@@ -71,14 +72,24 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
     return answer(`the run is ${state}; nothing was changed`, !revert);
   }
   const say = options.yes === true ? tell : tellAlways;
-  say(
-    `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
-      `run: ${removed} only in its export, ${restored} in other exports as well`,
-  );
-  if (!revert)
-    say(`other exports then decide; ${counted(facts.credits.settled, 'settled credit')}, not refunded`);
-  if (discards) say('what the answers of the run said is removed: a rerun pays for its people again');
-  const question = revert ? 'revert the undo of this run?' : 'undo this run?';
+  const effect = revert ? 'get their data back' : 'lose their data';
+  say(`run ${runId}\n  export: ${run.fileName} (${run.source ?? 'no source'})`);
+  if (!isDone)
+    say(
+      table([
+        ['contacts with data of this run', removed + restored],
+        [`  ${effect}: no other export has them`, removed],
+        ['  stay: other exports have them too', restored],
+        !revert && ['credits, which are not refunded', facts.credits.settled],
+      ]),
+    );
+  if (discards)
+    say(
+      'what only the answers of this run said is removed, also from contacts that stay; a rerun pays for its ' +
+        'people again',
+    );
+  const undoQuestion = isDone ? 'remove what the answers of this run said?' : 'undo this run?';
+  const question = revert ? 'revert the undo of this run?' : undoQuestion;
   if (!(await approves(question, options, 'nothing was changed')))
     return answer(run.undone ? 'the run stays undone' : 'the run is not undone', run.undone !== null);
   const signal = stopAfterBatch();
@@ -93,8 +104,15 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
       exitCode: exitCodes.needsOperator,
     });
   const discarded = discards ? await discardAnswers(warehouse, runId, signal) : undefined;
-  const observations = discarded ? `; removed: ${counted(discarded.observations, 'observation')}` : '';
-  answer(revert ? 'the undo was reverted' : `undone${observations}`, !revert, discarded);
+  const contacts = counted(removed, 'contact');
+  const ended = revert
+    ? `the undo was reverted: ${contacts} got their data back`
+    : `undone: ${contacts} lost their data`;
+  const done = [
+    ...(isDone ? [] : [`${ended}; ${restored} in other exports stayed`]),
+    ...(discarded ? [`removed ${counted(discarded.observations, 'observation')} of its answers`] : []),
+  ];
+  answer(done.join('\n'), !revert, discarded);
 }
 
 function requireUndoable({ runId, status, finishedAt, isDiscarded }: RunRecord, { revert }: UndoFlags): void {

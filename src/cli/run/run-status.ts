@@ -257,7 +257,7 @@ function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
   const importer = importerNames.find((name) => importers[name].source === source);
   return [
     `enrich report ${run} --output report.html`,
-    `enrich export --run ${run} --output contacts.csv`,
+    `enrich export --run ${run} --output enriched-contacts.csv`,
     ...(importer ? [`enrich export --run ${run} --for ${importer} --output import`] : []),
   ];
 }

@@ -19,17 +19,24 @@ interface CrmExport extends ContactChoice {
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
 }
 
-/** Writes an import folder, which appears only when complete. It can replace only a folder of an earlier export. */
-export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
+/**
+ * Writes an import folder, which appears only when complete. It can replace only a folder of an earlier export.
+ *
+ * @returns also the number of files of the earlier export
+ */
+export async function exportForCrm(
+  warehouse: Warehouse,
+  options: CrmExport,
+): Promise<{ readonly manifest: ImportManifest; readonly replaced: number }> {
   const folder = resolve(options.folder);
   try {
     if (options.since !== undefined) await requireReadable(warehouse.database, options.since, cursorOfExport);
-    await requireReplaceable(folder);
+    const replaced = await countReplaceable(folder);
     return await withDraft(folder, async (draft) => {
       const manifest = await writeDraft(warehouse, options, draft);
       await rm(folder, { recursive: true, force: true });
       await rename(draft, folder);
-      return manifest;
+      return { manifest, replaced };
     });
   } catch (error) {
     throw asUnwritable(error, 'the folder', folder);
@@ -63,12 +70,12 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
 
 const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|companies-\d+|update-[a-z+-]*\d+)\.csv)$/;
 
-async function requireReplaceable(folder: string): Promise<void> {
+async function countReplaceable(folder: string): Promise<number> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  if (names.every((name) => ownFile.test(name))) return;
+  if (names.every((name) => ownFile.test(name))) return names.length;
   throw new UsageProblem('output.not-empty', 'the folder has files that enrich export did not write', {
     where: folder,
     next: 'choose an empty or a new folder with --output',

@@ -67,7 +67,7 @@ async function importOf(
   policies: Partial<typeof defaultPolicies> = {},
   importer: ImporterName = 'hubspot',
 ): Promise<{ readonly manifest: ImportManifest; readonly updates: readonly string[] }> {
-  const manifest = await exportForCrm(warehouse, {
+  const { manifest } = await exportForCrm(warehouse, {
     importer,
     folder,
     source: 'hubspot',

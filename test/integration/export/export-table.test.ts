@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { exportTable, type TableExport, contactColumns } from '../../../src/export/export-table.ts';
 import { writeS3Object } from '../../../src/files/s3-client.ts';
 import type { ContactChoice } from '../../../src/export/contact-choice.ts';
@@ -105,6 +106,17 @@ it('exportTable() writes every text unchanged as JSON Lines and Parquet', async 
   const expected = awkward.map((title) => ({ title }));
   expect(await jsonLinesOf({ select })).toEqual(expected);
   expect((await parquetOf({ select })).rows).toEqual(expected);
+});
+
+it('exportTable() says in advance how a file of each format begins', async () => {
+  await insert('1', { title: 'CTO' });
+  for (const format of exportFormatNames) {
+    const take = async (bytes: Readable, beginning: string) => {
+      expect((await buffer(bytes)).toString()).toMatch(new RegExp(`^${beginning}`));
+    };
+    for (const table of ['contacts', 'people'] as const)
+      await exportTable(warehouse, { table, format, choice: {}, select: ['*'] }, take);
+  }
 });
 
 it('exportTable() writes Parquet types, nulls, lists and UTC times that another program can read', async () => {

@@ -86,7 +86,7 @@ it('the summary of a finished run without calls names the commands for its repor
   const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
   const next = `
   next: enrich report run-1 --output report.html
-        enrich export --run run-1 --output contacts.csv
+        enrich export --run run-1 --output enriched-contacts.csv
         enrich export --run run-1 --for hubspot --output import`;
   expect(describeRun(filled).endsWith(next)).toBe(true);
   expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');

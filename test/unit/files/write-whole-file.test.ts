@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { asUnwritable, writeWholeFile } from '../../../src/files/write-whole-file.ts';
+import { asUnwritable, requireReplaceable, writeWholeFile } from '../../../src/files/write-whole-file.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -51,6 +51,24 @@ it('writeWholeFile() writes into a pipe or device without replacing it', async (
   const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(Readable.from(['rows']), path)]);
   expect(read).toBe('rows');
   expect(lstatSync(path).isFIFO()).toBe(true);
+});
+
+it('requireReplaceable() refuses a file that has content and does not begin like the new file', async () => {
+  const path = join(folder, 'existing.csv');
+  const header = 'source,contact_id\n';
+  await requireReplaceable(path, header);
+  for (const text of ['', header, `${header}hubspot,1\n`]) {
+    writeFileSync(path, text);
+    await requireReplaceable(path, header);
+  }
+  for (const text of ['Record ID,Email\n1,ada@x.example\n', 'source', 'source,contact_id,email\n']) {
+    writeFileSync(path, text);
+    await expect(requireReplaceable(path, header)).rejects.toMatchObject({
+      type: 'output.exists',
+      exitCode: 2,
+    });
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  }
 });
 
 it.each([
