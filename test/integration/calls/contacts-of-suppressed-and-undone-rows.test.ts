@@ -101,7 +101,7 @@ describe('a contact with a suppressed newest row', () => {
   );
 });
 
-it('a row is suppressed and its answer removed if a personal e-mail in it is on the suppression list', async () => {
+it('a personal e-mail on the suppression list in an answer suppresses the row and removes the answer', async () => {
   await putOnList(warehouse, 'email:ada.private@home.example');
   const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
   const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);

@@ -221,7 +221,7 @@ describe('two contacts with the same name and employer', () => {
   };
 
   it.each(Object.entries(endings))(
-    'a call by name that %s leaves all contacts of this name as rebuild() computes them',
+    'after a call for a name that %s, rebuild() finds no difference in the contacts of the name',
     async (_, end) => {
       const { person } = namesakes();
       const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };

@@ -77,7 +77,7 @@ it('two contacts of one person id both show the new last name that a later answe
 it.each([
   ['longer than an index entry allows', randomBytes(9_000).toString('base64')],
   ['of 300 UTF-16 surrogate pairs', `a${'𠮷'.repeat(300)}`],
-])('a person with an id %s is enriched and gets phones', async (_, id) => {
+])('a person with a very long id (%s) is enriched and gets phones', async (_, id) => {
   const call = await callWithPhones(warehouse);
   const { runId, attemptId, people } = call;
   const ids = [id, ...call.ids.slice(1)];

@@ -79,7 +79,7 @@ it.each([
   ['command', 'sandbox', false],
   ['workers', 'test', true],
 ] as const)(
-  'a run with the service setting of the %s keeps the service "%s" when other workers take it over',
+  'a run keeps the service of its command or of its first workers (service of the %s: "%s")',
   async (serviceOf, service, isOurs) => {
     const spec = testSpec();
     const options = { ...spec.options, service: 'sandbox', serviceOf };

@@ -107,7 +107,7 @@ it.each([
   ['only planned', `run_key = 'plan ' || run_key`],
   ['a backfill of an older time', `as_of = created_at - interval '1 day'`],
 ])(
-  'exportForCrm() takes cells and column names from the export before, if the newest run was %s',
+  'exportForCrm() takes cells and column names from the previous export if the newest run was %s',
   async (_, assignment) => {
     await enriched(await exported({ title: 'CEO', modified: '2026-11-30T00:00:00Z' }));
     const ignored = await exported({ title: '', modified: '2026-11-01T00:00:00Z' });

@@ -99,17 +99,20 @@ it.each<[string, readonly Sent[], object]>([
     [phonesOf(0, { missing_records: 2 }), phonesOf(1, { missing_records: 2 })],
     unknown,
   ],
-])('at its deadline, a call that cannot be polled is %s', async (_, sent, expected) => {
-  const call = await answeredCall(warehouse);
-  for (const each of sent) await deliverTo(warehouse, call, each(call));
-  expect(await booksAfterDeadline(call, undefined)).toMatchObject(expected);
-});
+])(
+  'at its deadline, a call that cannot be polled is settled only if all people are counted: it is %s',
+  async (_, sent, expected) => {
+    const call = await answeredCall(warehouse);
+    for (const each of sent) await deliverTo(warehouse, call, each(call));
+    expect(await booksAfterDeadline(call, undefined)).toMatchObject(expected);
+  },
+);
 
 it.each<[string, number, string, object]>([
   ['is settled if the poll knows no such request', 404, '{"error_code":"request_id_unknown"}', settled(11)],
   ['stays awaiting if the poll fails', 500, '{}', held],
 ])(
-  'at its deadline, a call with a delivery that counts the others as missing %s',
+  'at its deadline, a call with a delivery that counts all people is polled once more, and %s',
   async (_, status, body, expected) => {
     const call = await answeredCall(warehouse);
     await deliverTo(warehouse, call, phonesOf(0, { missing_records: 2 })(call));
@@ -150,10 +153,13 @@ it.each<[string, Sent, string, object, LateExtras?]>([
     held,
     emailsAndPhones,
   ],
-])('at its deadline, a polled call %s', async (_, body, status, expected, extras = onlyPhones) => {
-  const call = await answeredCall(warehouse, extras);
-  expect(await booksAfterDeadline(call, resultOf(body(call), status))).toMatchObject(expected);
-});
+])(
+  'at its deadline, a call is settled only if the poll accounts for all people: it %s',
+  async (_, body, status, expected, extras = onlyPhones) => {
+    const call = await answeredCall(warehouse, extras);
+    expect(await booksAfterDeadline(call, resultOf(body(call), status))).toMatchObject(expected);
+  },
+);
 
 it('a poll result that lacks a person of an earlier delivery does not settle the call', async () => {
   const call = await answeredCall(warehouse);
@@ -178,7 +184,7 @@ it('a poll that counts all people as missing ends the wait for phones, but not f
 it.each([
   ['settles a call without a delivery at the price of its answer', false, settled(3)],
   ['leaves a call awaiting if a delivery for it is in the inbox', true, held],
-])('endWithoutResults() %s', async (_, isDelivered, expected) => {
+])('endWithoutResults(), after a poll without a result, %s', async (_, isDelivered, expected) => {
   const call = await answeredCall(warehouse);
   if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');

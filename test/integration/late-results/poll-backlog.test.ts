@@ -78,7 +78,7 @@ it('a poll that was interrupted when a worker stopped is repeated by the next sy
   expect(polls).toHaveLength(1);
 });
 
-it('the sweep polls for a run only after its polls are 16 minutes overdue, as without a workflow', async () => {
+it('the sweep schedule makes the polls of a run only after they are 16 minutes overdue', async () => {
   await backlogOfPolls(warehouse, 20);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
@@ -87,7 +87,7 @@ it('the sweep polls for a run only after its polls are 16 minutes overdue, as wi
   expect(polls).toHaveLength(10);
 });
 
-it.each(['the run', 'the sweep'])('%s polls only the service that answered the call', async (by) => {
+it.each(['the run', 'the sweep'])('polls by %s go only to the service that answered the call', async (by) => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
   const sync = (service: string) =>
@@ -100,7 +100,7 @@ it.each(['the run', 'the sweep'])('%s polls only the service that answered the c
   expect(polls).toHaveLength(3);
 });
 
-it('the sweep makes a call unknown if its late results are 16 minutes past the deadline', async () => {
+it('the sweep schedule makes a call unknown if its late results are 16 minutes past the deadline', async () => {
   const { attemptId } = await backlogOfPolls(warehouse, 20);
   await warehouse.query`
     update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`;

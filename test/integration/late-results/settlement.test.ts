@@ -34,27 +34,30 @@ const settled = (credits: number): Partial<Books> => ({ status: 'settled', settl
 const unknown = { status: 'unknown', settled: null };
 
 it.each<[string, readonly Sent[], Partial<Books>]>([
-  ['deliveries of overlapping people becomes unknown', [phones('ab', 16), phones('bc', 16)], unknown],
+  ['unknown after deliveries of overlapping people', [phones('ab', 16), phones('bc', 16)], unknown],
   [
-    'the total price repeated in each delivery becomes unknown',
+    'unknown after deliveries that each repeat the total price',
     [phones('a', 24), phones('b', 24), phones('c', 24)],
     unknown,
   ],
   [
-    'a delivery price that is too high only together with the answer becomes unknown',
+    'unknown after a delivery price that is too high together with the price of the answer',
     [phones('abc', 27)],
     unknown,
   ],
   [
-    'a gzip delivery without its content-encoding header is settled',
+    'settled after a gzip delivery without its content-encoding header',
     [(call) => gzipSync(phonesBody(call.ids, 24))],
     settled(27),
   ],
-])('a call with %s', async (_, sent, expected) => {
-  const call = await answeredCall(warehouse);
-  for (const each of sent) await deliverTo(warehouse, call, each(call));
-  expect(await booksOf(warehouse, call)).toMatchObject(expected);
-});
+])(
+  'a call is settled only if the people and prices of its deliveries add up: %s',
+  async (_, sent, expected) => {
+    const call = await answeredCall(warehouse);
+    for (const each of sent) await deliverTo(warehouse, call, each(call));
+    expect(await booksOf(warehouse, call)).toMatchObject(expected);
+  },
+);
 
 it.each([0, null])(
   'a waterfall call that finds no person is settled at 0 credits by an answer with the price %s',
@@ -91,13 +94,16 @@ it.each<[string, string, Sent]>([
     () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 }),
   ],
   ['an impossible price', 'quarantined', (call) => phonesBody(call.ids, 1_000_000)],
-])('a delivery with %s is %s, and a later correct delivery settles the call', async (_, status, other) => {
-  const call = await answeredCall(warehouse);
-  await deliverTo(warehouse, call, other(call));
-  expect(await deliveryStatuses(warehouse, call)).toEqual([status]);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-});
+])(
+  'a delivery with %s is quarantined (%s), and a later correct delivery settles the call',
+  async (_, status, other) => {
+    const call = await answeredCall(warehouse);
+    await deliverTo(warehouse, call, other(call));
+    expect(await deliveryStatuses(warehouse, call)).toEqual([status]);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+  },
+);
 
 it('a webhook with an impossible price makes its call unknown, and the run continues', async () => {
   const call = await answeredCall(warehouse);
@@ -131,12 +137,15 @@ it.each<[string, readonly (0 | 1)[], object]>([
     [1, 1, 1],
     { uniqueEnrichedRecords: 1, missingRecords: 2 },
   ],
-])('a call awaits the late results of people %s', async (_, matches, counts) => {
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
-  await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
-  expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-});
+])(
+  'a call awaits the late results of every person who is listed in its answer or billed: people %s',
+  async (_, matches, counts) => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+  },
+);
 
 it('a call also awaits the late results of a person in its answer whom it did not request', async () => {
   const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];

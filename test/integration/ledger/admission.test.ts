@@ -83,7 +83,7 @@ describe('calls of one process that request admission together', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(25);
   });
 
-  it('an over_budget admission says that credits may be freed while an ended call is not recorded yet', async () => {
+  it('admit() says that credits may be freed while the answer of an ended call is not recorded yet', async () => {
     const runId = await runningRun(warehouse, '10');
     const [first] = await askTogether([requestFor(runId, 1)]);
     const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;

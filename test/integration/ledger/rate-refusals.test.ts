@@ -57,7 +57,7 @@ it('a pause after a 429 stays although a call that was admitted before succeeds'
   expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
 });
 
-it('four simultaneous 429s pause calls no longer than one', async () => {
+it('four simultaneous 429s pause calls no longer than a single 429', async () => {
   const runId = await runningRun(warehouse);
   const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
   for (const call of calls) {

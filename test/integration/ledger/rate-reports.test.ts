@@ -31,7 +31,7 @@ async function free(rateLimits: RateLimit[] = []): Promise<number> {
   return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
 }
 
-it('a rate report of the service is used if it has fewer calls left than the own rate limit', async () => {
+it('a rate report of the service is used if it has fewer calls left than RATE_LIMITS allows', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(2));
   expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);

@@ -101,7 +101,7 @@ it('enrich_run_idle_seconds is 0 while a run waits for late results, and counts 
   expect(await idleSeconds()).toBeCloseTo(600, -1);
 });
 
-it('without the database the metrics show the process, the SDK, and calls by result and failure', async () => {
+it('without the database, the metrics show the process, the Temporal SDK, and calls by their result', async () => {
   const temporal = createServer((_, response) =>
     response.end('# TYPE temporal_request counter\ntemporal_request 7'),
   );

@@ -95,7 +95,7 @@ async function operationsOf(contactId: string): Promise<string[]> {
 }
 
 it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'])(
-  'findWithheld() lists a person who could not be assigned to a contact with a row that is %s',
+  'findWithheld() lists a person who was not assigned to a row with the outcome %s',
   async (outcome) => {
     const { lena, byAddress, otherName, id } = company();
     await play(id('a'), byAddress, [lena]);

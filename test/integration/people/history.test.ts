@@ -62,7 +62,7 @@ it('contact_history begins when the contact got its person, not when the service
   });
 });
 
-it('contact_history ends the title of a contact that loses its person, and begins anew with another', async () => {
+it('contact_history ends a title when the contact loses its person, and begins one with the next person', async () => {
   const [former, present] = [newPerson(), newPerson()];
   for (const person of [former, present])
     await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });

@@ -80,7 +80,7 @@ it('a repeated delivery is recognised after prune(), and a new delivery is appli
   expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
 });
 
-describe('prune() with a retention of 0 seconds', () => {
+describe('prune() and data that is still needed', () => {
   const always = { answers: 0, deliveries: 0, staging: 0 };
 
   it('prune() keeps answers, payloads and cells of a run that has not ended', async () => {

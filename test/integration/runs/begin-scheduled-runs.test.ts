@@ -249,7 +249,7 @@ describe('a schedule with a remote export or SQL', () => {
     expect(refused).toMatchObject([{ file: 'a.csv' }]);
   });
 
-  it('a schedule downloads an S3 object that a run has enriched again only after it changed', async () => {
+  it('a schedule downloads an already enriched S3 object again only after the object changed', async () => {
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
     const fetched = (): number => store.requests.filter(({ path }) => path.includes('a.csv')).length;
     store.put('crm/out/a.csv', csv('cy'), new Date(night));

@@ -128,23 +128,26 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     },
     { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
   ],
-])('a known person fills the contact of a row that %s, and row_results says how', async (how, end, row) => {
-  const source = how.replaceAll(' ', '-');
-  const email = `ada@${source}.example`;
-  await knownPerson(email, `p-${source}`);
-  const staged = {
-    keys: [`email:${email}`],
-    email,
-    firstName: 'Ada',
-    lastName: 'Novak',
-    contactId: 'c12',
-  };
-  const runId = await runningRunOf(warehouse, [staged], { source });
-  await reconcile(runId);
-  await end(runId);
-  await reconcile(runId);
-  expect(await contactsOfSource(source)).toEqual(['c12']);
-  expect(
-    await warehouse.query`select outcome, filled, reason from row_results where run_id = ${runId}`,
-  ).toEqual([row]);
-});
+])(
+  'row_results says that a contact was filled without a call, unless its call enriched it: row %s',
+  async (how, end, row) => {
+    const source = how.replaceAll(' ', '-');
+    const email = `ada@${source}.example`;
+    await knownPerson(email, `p-${source}`);
+    const staged = {
+      keys: [`email:${email}`],
+      email,
+      firstName: 'Ada',
+      lastName: 'Novak',
+      contactId: 'c12',
+    };
+    const runId = await runningRunOf(warehouse, [staged], { source });
+    await reconcile(runId);
+    await end(runId);
+    await reconcile(runId);
+    expect(await contactsOfSource(source)).toEqual(['c12']);
+    expect(
+      await warehouse.query`select outcome, filled, reason from row_results where run_id = ${runId}`,
+    ).toEqual([row]);
+  },
+);
