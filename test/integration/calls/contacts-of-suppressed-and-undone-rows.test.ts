@@ -210,7 +210,7 @@ describe('the contact of an undone run when the undo is reverted', () => {
     expect((await decisions()).rows).toEqual(before);
   });
 
-  /** A contact that `own` makes somebody else. Other contacts are these people, one of them by `other`. */
+  /** A contact that the run `own` gives to another person. The run `other` gives its first person another contact. */
   async function becomesAnother(name: string) {
     const row = (first: string, contactId: string) => {
       const email = `${first}@${name}.example`;

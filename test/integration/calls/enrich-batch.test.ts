@@ -294,7 +294,7 @@ it('a run pauses at its end if the database has lost answers; the calls without 
   );
   const [open] = await openBatches(dependencies, runId, [2]);
   await enrichBatch(dependencies, open!, new AbortController().signal);
-  // As if the admission had reached the replica, and the answer not.
+  // The database now is in the state of a replica that received the admission but not the answer.
   await warehouse.query`
     with reopened as (
       update attempts set status = 'admitted', credits_settled = null, answered_at = null where run_id = ${runId}

@@ -28,7 +28,7 @@ const contact = (contactId: string) => readContact(warehouse, contactId);
 
 let worlds = 0;
 
-/** A row, and two people who fit it by name and employer. No export names the second. */
+/** A row, and two people who fit the row by name and employer. No export has the e-mail of the second person. */
 function world() {
   worlds += 1;
   const name = { first_name: 'Ida', last_name: `Vega${'abcdefghij'[worlds]!}` };
@@ -144,7 +144,7 @@ describe('two contacts with the same name and employer', () => {
   const locked = 'email_not_unlocked@domain.com';
   let people = 0;
 
-  /** Two namesakes at one employer, and the one of them whom the service finds for both. */
+  /** Two rows with the same name and employer, and the person whom the service finds for both rows. */
   function namesakes() {
     people += 1;
     const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmnopqrstuvw'[people]!}` };

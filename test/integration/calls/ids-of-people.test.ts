@@ -11,7 +11,7 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 const { callInFlight, record } = callsByHand(warehouse);
 
-/** Two people whom the service gives one id. */
+/** Two people of different names for whom the service returns the same id. */
 function ofOneId() {
   const [one, two] = [somebody(), somebody()];
   Object.assign(two.row, { firstName: 'Other', lastName: `Two${two.person.id}` });

@@ -19,7 +19,7 @@ const dependencies = (): AttemptDependencies =>
   ({ warehouse, limits, log: { warn() {} } }) as unknown as AttemptDependencies;
 const deadlineSeconds = 45;
 
-/** Milliseconds until a slot is free; 0 where one is. */
+/** Milliseconds until a rate slot is free; 0 if one is free now. */
 async function millisecondsToSlot(): Promise<number> {
   const bulkMatch = { service: 'test', scope: bulkMatchScope };
   const { wait } = await freeSlots(warehouse.database, bulkMatch, rateLimits);
@@ -47,7 +47,7 @@ it('an abandoned call keeps its rate slot until its deadline plus one rate windo
   const rows = await warehouse.query`select status from attempts where run_id = ${runId}`;
   expect(rows).toEqual([{ status: 'unknown' }]);
   // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline.
-  // From admission on, the window begins to count no earlier than that.
+  // So the rate window of the call begins at the deadline.
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
   await warehouse.pool.query(
     `update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`,

@@ -47,7 +47,7 @@ it('recording a call reads as few database rows late in a run as early, also wit
   const late = await readsOfCalls(runId, calls - 4, calls);
   const most = Math.max(...Object.values(early));
   expect(most).toBeLessThan(rows.length);
-  // A scan reads 60 rows or more; index entries of deleted rows are some, on a busy server.
+  // A table scan reads 60 rows or more; a busy server also reads some index entries of deleted rows.
   const deleted = 10;
   expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]! + deleted)).toEqual([]);
 });

@@ -37,7 +37,7 @@ it('an answer sets the outcomes enriched, not_found and identity_mismatch, and f
   expect(await moneyOf(call.runId)).toEqual([0, 2]);
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
   const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row.keys[0]!)));
-  // The service returns the stranger again, and bills the person again.
+  // After a mismatch, found is null: the next call would return and bill the same stranger again.
   expect(lookups.map((lookup) => lookup.found)).toEqual([true, false, null]);
   expect(await contact(found.row.contactId!)).toMatchObject({
     person_id: found.person.id,
@@ -180,7 +180,7 @@ it('concurrent calls about the same people are recorded without a deadlock, and 
   const crowd = Array.from({ length: 10 }, somebody);
   const calls: AdmittedCall[] = [];
   for (let run = 0; run < 5; run += 1) {
-    // Each in another order; claims are taken away, as if operators had let all of them be asked again.
+    // Each call has the people in another order. Without claims, each call can request all of them.
     const rows = crowd.map((_, index) => crowd[(index * 3 + run) % 10]!.row);
     calls.push(await callInFlight(rows));
     await warehouse.query`delete from claims`;

@@ -16,7 +16,7 @@ import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
 
-/** Knows one key, and the two calls of the interface that cost nothing. */
+/** A service that accepts one key and one token, and answers the two free endpoints. */
 const service = createServer((request, response) => {
   const isToken = request.headers.authorization === 'Bearer token-2';
   if (request.headers['x-api-key'] !== key && !isToken) response.writeHead(401).end('{}');

@@ -39,7 +39,7 @@ function session(): Session {
   return { warehouse, config, stack, temporal: () => Promise.resolve(client) } as unknown as Session;
 }
 
-/** A run that has one person left to ask for. */
+/** A run that has one person left to request. */
 async function runOfOne(): Promise<RunRecord> {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
   await planRows(warehouse, runId, asked);

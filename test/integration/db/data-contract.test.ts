@@ -40,7 +40,7 @@ const references: Readonly<Record<string, { readonly table: string; readonly col
 
 /** Where dbt finds a table that `enrich export` writes as Parquet, below the folder `ENRICH_PARQUET`. */
 const parquetFile = (name: string): string => (isInParts(name) ? 'changes/*.parquet' : `${name}.parquet`);
-/** Parts repeat a contact that has changed again. */
+/** True if an export in parts can contain the contact several times, after several changes. */
 const isInParts = (name: string): boolean => name === 'contact_changes';
 const onlyInPostgres = { config: { enabled: "{{ target.type == 'postgres' }}" } };
 const inParquet = new Set(Object.values(exportedTables).map(({ relation }) => relation));
@@ -183,7 +183,7 @@ const queriedTables = [
   'webhook_deliveries',
 ];
 
-/** How the driver returns a value. A float would round money and identifiers. */
+/** The TypeScript types in which the driver returns values. A float would round money and identifiers. */
 const types: Readonly<Record<string, string>> = {
   boolean: 'boolean',
   bytea: 'Buffer',
@@ -202,7 +202,7 @@ interface Column {
   readonly type: string;
   readonly nullable: boolean;
   readonly optional: boolean;
-  /** Whether only some values are allowed, or the column is JSON. */
+  /** True if the column allows only certain values, or is JSON. */
   readonly named: boolean;
 }
 
@@ -276,7 +276,7 @@ it('no key column of a public table can be null', () => {
   expect(nullable).toEqual([]);
 });
 
-/** As dbt compiles it for a first build, with sources and other models in place. */
+/** The SQL of a model as dbt compiles it for a first build. */
 function compiled(model: string): string {
   return readFileSync(new URL(`models/${model}.sql`, dbt), 'utf8')
     .replaceAll(/\{\{ config\([^]*?\) \}\}/g, '')

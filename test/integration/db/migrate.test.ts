@@ -25,7 +25,7 @@ const all = readdirSync(new URL('../../../src/db/migrations/', import.meta.url))
   .map((file) => file.replace('.ts', ''))
   .sort();
 
-/** The release after this one. */
+/** The name of a migration that only the next release has. */
 const next = '9999-of-the-next-release';
 const nextMigrations = {
   ...migrations,
@@ -113,7 +113,7 @@ it('no migration drops, renames or retypes a column, so an older release works w
   for (const name of all.slice(1)) {
     const path = new URL(`../../../src/db/migrations/${name}.ts`, import.meta.url);
     expect.soft(takingAway.exec(readFileSync(path, 'utf8'))?.[0], name).toBeUndefined();
-    // A row that an older release writes has no value for it.
+    // A row that an older release writes has no value for a new column.
     for (const [column] of readFileSync(path, 'utf8').matchAll(/add column[^,;`]*/gi))
       if (/not null/i.test(column)) expect.soft(column, name).toMatch(/default/i);
   }

@@ -53,7 +53,7 @@ async function startPooler(databaseUrl: string, mode: 'session' | 'transaction')
 }
 
 interface Session {
-  /** Relays a transaction after the earlier ones. */
+  /** Relays a transaction of a client after all earlier transactions. */
   readonly take: (client: Socket, onEnd: () => void) => Promise<(bytes: Buffer) => void>;
   readonly end: () => void;
 }
@@ -72,7 +72,7 @@ async function openSession(databaseUrl: string): Promise<Session> {
         new Promise((release) => {
           const relay = (bytes: Buffer): void => {
             socket.write(bytes);
-            // ReadyForQuery outside of a transaction.
+            // Only ReadyForQuery outside of a transaction ends the relay.
             if (!bytes.subarray(-6).equals(idle)) return;
             stream.off('data', relay);
             onEnd();

@@ -43,7 +43,7 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
 }
 
 it('the embedded PostgreSQL has one database with a password, owned by a role without superuser rights', async () => {
-  // As root, it runs as another user below directories that are closed to other users.
+  // Started by root, PostgreSQL runs as another user, who cannot open this directory.
   chmodSync(home, 0o700);
   const { databaseUrl, port, pid } = await start();
   if (process.getuid?.() === 0) expect(readFileSync(`/proc/${pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0/m);

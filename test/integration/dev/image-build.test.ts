@@ -11,7 +11,7 @@ const image = temporaryFolder();
 const admitted = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')
   .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-/** What `COPY a b there` of the first stage copies from the project. */
+/** The files of the project that the COPY lines of the first stage name. */
 const copied = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.*) \S+$/gm)]
   .flatMap((match) => match[1]!.split(' '))
   .filter((name) => admitted.includes(name));

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 interface Holder {
   readonly databaseUrl: string;
-  /** Ends it as a finished command, or by a signal; settles when it is gone, with its exit code. */
+  /** Ends the command normally or by a signal. @returns the exit code, after the command has ended */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -74,7 +74,7 @@ async function execute(connectionString: string, statement: string): Promise<unk
   return rows;
 }
 
-/** The stack then starts without the step of a first start that takes longest. */
+/** Copies an initialised data directory, so that the embedded PostgreSQL starts faster. */
 function initialise(): void {
   copyInitialised(directories().postgres);
 }

@@ -31,7 +31,7 @@ async function rowsOf(bytes: Buffer): Promise<Row[]> {
   return parquetReadObjects({ file: Uint8Array.from(bytes).buffer });
 }
 
-/** What a loader makes of the parts: of each contact the newest change, and no deleted contacts. */
+/** The contacts after loading all parts: the newest change of each contact, without deleted contacts. */
 async function replicaOf(files: ReadonlyMap<string, Buffer>): Promise<Row[]> {
   const contacts = new Map<unknown, Row>();
   for (const [name, bytes] of [...files].toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -27,7 +27,7 @@ async function fillDisk(): Promise<void> {
 }
 
 const night = new Date('2026-11-20T23:30:00Z');
-/** Several pieces of a socket. */
+/** An export that a socket delivers in several pieces. */
 const large = Buffer.from(`id,email\n${'1,ada@orbit.example\n'.repeat(50_000)}`);
 
 let store: S3Store;

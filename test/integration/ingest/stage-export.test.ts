@@ -48,7 +48,7 @@ async function stage(
   return { staged, rows: await rowsOf(runId), runId };
 }
 
-/** Long enough for several pieces. */
+/** An export that is long enough to be read in several pieces. */
 function manyRows(rows: number): string {
   const lines = Array.from(
     { length: rows },
@@ -140,7 +140,7 @@ it('cells with arbitrary characters are staged unchanged', async () => {
   );
 });
 
-/** UTF-8 cannot hold them, so no file does. */
+/** UTF-8 cannot encode lone surrogates, so no file contains one. */
 function withoutLoneSurrogates(text: string): string {
   return Buffer.from(text).toString();
 }

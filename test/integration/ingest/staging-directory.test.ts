@@ -28,7 +28,7 @@ beforeEach(() => {
   };
 });
 
-/** What a command does first: it reads its standard input, before there is a run. */
+/** Stages standard input, as a command does before it begins a run. */
 function fetched(): Promise<StagedContent> {
   return obtainExport(parseAddress('-', '/'), { ...access, standardInput: Readable.from([content]) });
 }

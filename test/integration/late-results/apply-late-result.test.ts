@@ -120,7 +120,7 @@ it('each delivery is applied once, although five drains of the inbox run at the 
   expect((await deliveries(call)).filter((status) => status === 'applied')).toHaveLength(4);
 });
 
-/** How many statements wait for a lock. */
+/** Counts the statements that wait for a lock. */
 async function waiters(): Promise<number> {
   const rows = await warehouse.query<{ waiters: number }>`
     select count(*)::int as waiters from pg_stat_activity
@@ -141,8 +141,8 @@ it.each(['answer', 'delivery'])(
         { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId },
         readLateResult(body(call.ids, 24)),
       );
-    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
-    // order.
+    // The answer and the delivery wait for the row of the call. PostgreSQL serves waiting statements in the order
+    // in which they began to wait.
     const blocker = await warehouse.pool.connect();
     await blocker.query('begin');
     await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);

@@ -60,7 +60,7 @@ const waterfall =
   (call) =>
     Buffer.from(JSON.stringify(waterfallBody(call, 'emails', 2, more)));
 
-/** @param poll what a poll answers; undefined: the answer of the call had no request id */
+/** Moves the deadline of a call into the past and syncs. @param poll response to the poll; undefined: no poll is due */
 async function booksAfterDeadline(
   call: PhonesCall,
   poll: readonly [number, string] | undefined,

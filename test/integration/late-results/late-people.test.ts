@@ -115,7 +115,7 @@ it.each<[string, (call: PhonesCall) => object]>([
 });
 
 it('a delivery about unknown people is stored without body if its call found a suppressed person', async () => {
-  // Without late kinds nothing is expected of the person.
+  // A call without phones and waterfall expects no late results of the person.
   const call = { ...(await callWithPhones(warehouse, { reveal: [], waterfall: [] })), token: 'stray' };
   await warehouse.query`
     update attempts set token_hash = sha256(${call.token}::bytea) where attempt_id = ${call.attemptId}`;

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];
 
-/** The worker looks after the late results of a run whose polls are due; the service is not well. */
+/** Makes the polls of a run due and syncs its late results once. */
 async function look(
   { runId }: PhonesCall,
   of = client,
@@ -130,7 +130,7 @@ it('polls stop after the last call that the service reports as left, so none is 
   const limited = await startSandbox({ rateLimits: '10/hour' });
   limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
   const ofLimited = createServiceClient({ ...settings, baseUrl: limited.baseUrl });
-  // Our own setting is no limit: what holds a poll back is what the service said.
+  // Without own rate limits, only the rate reports of the service hold a poll back.
   const dependencies = {
     warehouse,
     service: 'test',

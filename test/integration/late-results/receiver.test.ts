@@ -141,7 +141,7 @@ describe('the token of a webhook URL', () => {
   });
 });
 
-/** Milliseconds in which a receiver must have answered; a shorter time would measure the machine. */
+/** Maximum milliseconds for an answer of the receiver; a shorter time would measure the machine. */
 const serviceWaits = 30_000;
 
 describe('the receiver while the database is unreachable', () => {
@@ -149,7 +149,7 @@ describe('the receiver while the database is unreachable', () => {
     const url = new URL(fixture.databaseUrl);
     const proxy = await startTcpProxy(Number(url.port));
     url.port = String(proxy.port);
-    // How long the driver waits for the answer to a statement.
+    // The driver waits two seconds for the answer to a statement.
     url.searchParams.set('query_timeout', '2000');
     const warehouse = testWarehouse(openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 }));
     fixture.afterwards(async () => {

@@ -131,7 +131,7 @@ it('each admission deletes up to two calls that have left every rate window', as
 
 const failed = { type: 'unauthorized', disposition: 'pause', httpStatus: 401, rateLimits: [] };
 
-/** A refusal whose pause is over. */
+/** Records a 429 and ends its pause. */
 async function refuseAndResume(): Promise<void> {
   await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
   await warehouse.query`update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`;

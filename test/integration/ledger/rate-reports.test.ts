@@ -17,7 +17,7 @@ const hour = (left: number | null, limit: number | null = 600): ReportedWindow =
   left,
 });
 
-/** Stores usage statistics that are asked for now. */
+/** Stores usage statistics as if they had just been requested. */
 async function statistics(window: ReportedWindow): Promise<void> {
   const beganAt = await readClockText(warehouse.database);
   await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });

@@ -65,7 +65,7 @@ async function ask(
   );
 }
 
-/** How many calls of the backfill are admitted before one has to wait. */
+/** Counts the calls of the backfill that are admitted before a call has to wait. */
 async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
   for (let calls = 0; ; calls += 1)
     if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
@@ -89,7 +89,7 @@ it('a backfill call waits a minute, with a reason, while nightly batches need al
 });
 
 describe('a batch that waits for a rate slot', () => {
-  /** The window stays full for another hour: whoever has waited its patience out is handed back. */
+  /** The rate window stays full for another hour, so a batch that waited too long is handed back. */
   const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
 
   async function enrich(

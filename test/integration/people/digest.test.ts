@@ -65,7 +65,7 @@ it('rebuild() with check lists contacts that differ from the log; without check 
 
 const { callInFlight, record, contact } = callsByHand(warehouse);
 
-/** As a worker leaves a call that is killed after it has stored the answer: the digest has not begun. */
+/** Stores an answer as a worker that is killed before the digest leaves it. */
 async function storedOnly({ attemptId }: AdmittedCall, body: Buffer): Promise<void> {
   await warehouse.query`
     update attempts set status = 'settled', http_status = 200, credits_settled = 1, answered_at = now()

@@ -21,7 +21,7 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 
-/** What an erasure removes of a person whom one call found. */
+/** The counts of an erasure of a person whom one call found. */
 const traces = {
   contacts: 1,
   phones: 1,
@@ -211,7 +211,7 @@ it('findNamesakes() lists a person of the same name but another e-mail that the 
     row,
     { keys: ['email:bob@acme.example'], email: 'bob@acme.example', firstName: 'Bob', lastName: 'Quist' },
   ]);
-  // The service has merged the person's records: another id, and another address at the same domain.
+  // The service has merged the person's records: another id, and another e-mail at the same domain.
   await answerBatch(warehouse, { runId }, () => [
     { id: 'merged', first_name: 'Ada', last_name: 'Novak', email: 'ada.novak@acme.example' },
     { id: 'bob', first_name: 'Bob', last_name: 'Quist', email: 'bob@acme.example' },

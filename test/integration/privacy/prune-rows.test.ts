@@ -43,7 +43,7 @@ it('three concurrent prune() calls remove 12,000 rows of a run once, and keep th
     insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome)
     select ${runId}, n, 'contact-' || n, '[]', '{}', case when n % 3 = 0 then 'fresh' else 'not_found' end
     from generate_series(1, 12000) n`;
-  // Positions have gaps.
+  // The positions of the people have gaps.
   await warehouse.query`
     insert into run_people (run_id, position, row_number) select ${runId}, n * 2, n
     from generate_series(1, 12000) n`;

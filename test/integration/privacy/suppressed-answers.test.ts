@@ -79,7 +79,7 @@ it.each([
 describe('fresh rows and duplicates', () => {
   const { signal } = new AbortController();
 
-  /** What a planned run keeps of its rows after its end. */
+  /** The outcomes and last names that a planned run keeps of its rows. */
   async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
     const run = await stagedRun(warehouse, rows);
     await planRows(warehouse, run.runId, asked);

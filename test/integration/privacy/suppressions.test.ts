@@ -41,7 +41,7 @@ async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
 }
 
 let names = 0;
-/** An address that no other test uses. */
+/** An e-mail that no other test uses. */
 function address(): string {
   names += 1;
   return `ada${names}@orbit${names}.example`;

@@ -42,7 +42,7 @@ async function insertCall(runId: string, call: Call): Promise<void> {
   );
 }
 
-/** Who was asked for in a call; with a person where a person was written to the row. */
+/** Inserts the people of a call: row numbers, and the person that was written to each row. */
 async function insertPeople(runId: string, attemptId: string, people: readonly [number, string | null][]) {
   for (const [index, [row, person]] of people.entries())
     await warehouse.pool.query(
@@ -115,7 +115,7 @@ await insertPeople(runId, 'a-1', [
 ]);
 await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8', second: 11 });
 await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8.5', second: 31 });
-// One person came before, under another row; the other one fits no person.
+// Of the two people in this answer, an earlier answer had the first; the second fits no row.
 await insertCall(runId, { id: 'a-2', second: 1, found: ['p-1', 'p-9'] });
 await insertPeople(runId, 'a-2', [
   [3, 'p-1'],
@@ -124,7 +124,7 @@ await insertPeople(runId, 'a-2', [
 await warehouse.query`
   insert into quarantined_people (attempt_id, match_index, reason)
   values ('a-2', 1, 'it fits no person who was asked for')`;
-// Accepted as billed by the operator: no answer ever came.
+// This call never got an answer, and the operator has set its cost to 2 credits.
 await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
 await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
 await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'applied', second: 40 });
@@ -137,7 +137,7 @@ await insertCall(runId, {
   answered: null,
   answeredAfter: null,
 });
-// What is billed for a call whose cost is unknown is held, and not yet wasted.
+// The price of a delivery to an unknown call stays reserved until the operator decides.
 await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'applied', second: 45 });
 await insertCall(runId, {
   id: 'a-6',
@@ -162,7 +162,7 @@ await insertContact(runId, 'contact-2', {
 });
 await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
 
-// Another run at the same service, at the same time.
+// Another run makes calls to the same service at the same time.
 const other = await stagedRun(warehouse, [{ keys: [] }]);
 await warehouse.query`
   update runs r set options = o.options from runs o where r.run_id = ${other.runId} and o.run_id = ${runId}`;

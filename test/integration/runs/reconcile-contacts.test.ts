@@ -14,7 +14,7 @@ import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { signal } = new AbortController();
 
-/** The service has said something about a person with this address; without an id, to a call for the contact `c1`. */
+/** Stores an answer about a person with this e-mail; a person without an id answers a call for the contact `c1`. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<void> {
   const said = factsOfAnswer({
     ...(personId !== null && { id: personId }),
@@ -89,7 +89,7 @@ it('reconcileContacts() does not assign a person without an id to a second conta
 
 it('a newly found person fills a contact of another source, unless its row changed or is suppressed', async () => {
   for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
-  // The record has become somebody else.
+  // A newer row gives the CRM record to another person.
   await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
   await suppressed('email:ada@six.example');
   const runId = await runOf('ada@seven.example', 'c7');

@@ -17,7 +17,7 @@ const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;
 const warehouse = await warehouseOfFile();
 
-/** A person of a test and the row of an export that asks for the person. */
+/** A person of a test, and the row of an export with this person. */
 function known(contactId: string, values: Partial<Person> = {}): { row: StagedRow; person: Person } {
   const email = `${contactId}@undo.example`;
   return {
@@ -26,7 +26,7 @@ function known(contactId: string, values: Partial<Person> = {}): { row: StagedRo
   };
 }
 
-/** A run that has asked for everybody in its export, with these answers, and has ended. */
+/** A run that has requested all people of its export, has these answers, and has ended. */
 async function endedRun(
   people: readonly ReturnType<typeof known>[],
   options: { readonly source?: string; readonly isFresh?: boolean } = {},
@@ -46,7 +46,7 @@ async function endedRun(
   return runId;
 }
 
-/** Everything that the digest computes. */
+/** The content of all tables that the digest computes. */
 async function contents(): Promise<unknown> {
   const tables = [
     'enriched_contacts',

@@ -76,7 +76,7 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
-  /** Asks a service of its own, whose pauses hold no other call back. */
+  /** Runs `enrich match` with its own service and database, so that a pause delays no other test. */
   async function matchAt(status: number, body: object): Promise<unknown> {
     vi.stubEnv('DATABASE_URL', await createTestDatabase());
     const server = await startScriptedServer((socket) => {

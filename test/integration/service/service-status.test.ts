@@ -51,7 +51,7 @@ function partsFor(baseUrl: string, key = 'canary-key') {
   return { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds };
 }
 
-/** What is learned of a service that answers so, and what it was asked. */
+/** The service status, or the error, of a service with these answers, and the paths that were requested. */
 async function learn(answers: Answers, needs = { polls: false }) {
   const server = await startScriptedServer((socket, request) => {
     if (request.includes('/api_profile')) socket.write(answers.profile ?? user);

@@ -58,7 +58,7 @@ async function failureOf(call: Promise<unknown>): Promise<ServiceFailure> {
   throw new Error(`no ServiceFailure but ${String(error)}`);
 }
 
-/** What a caller decides by. */
+/** The parts of a failure that decide what the caller does. */
 function verdict({ type, disposition, mayHaveBeenBilled }: ServiceFailure): unknown[] {
   return [type, disposition, mayHaveBeenBilled];
 }

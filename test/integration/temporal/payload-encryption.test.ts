@@ -58,7 +58,7 @@ async function carryOut(
   return control.runUntil(calls.runUntil(clientWith(codec).workflow.getHandle(runId).result()));
 }
 
-/** A history as the server stores it, and the bytes that stand in it under a name. */
+/** The history of a workflow as the server stores it, and a function that decodes the fields of a name. */
 async function storedHistory(workflowId: string) {
   const text = historyToJSON(await temporal.client.workflow.getHandle(workflowId).fetchHistory());
   const bytes = (name: string): string[] =>
