@@ -76,7 +76,7 @@ it.each([
   ['exceeds', 20, 'paused'],
   ['fits into', 27, 'running'],
 ] as const)(
-  'a delivery for a skipped phone request is settled, and pauses the run if it exceeds a budget (%s %s: %s)',
+  'a delivery for a skipped phone request is settled, and pauses the run above the budget (%s %s: %s)',
   async (_, limit, status) => {
     const call = await callInFlight();
     await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');

@@ -95,7 +95,7 @@ it.each<[string, string, Sent]>([
   ],
   ['an impossible price', 'quarantined', (call) => phonesBody(call.ids, 1_000_000)],
 ])(
-  'a delivery with %s is quarantined (%s), and a later correct delivery settles the call',
+  'a delivery with %s is quarantined, and a later correct delivery settles the call',
   async (_, status, other) => {
     const call = await answeredCall(warehouse);
     await deliverTo(warehouse, call, other(call));

@@ -129,7 +129,7 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
   ],
 ])(
-  'row_results says that a contact was filled without a call, unless its call enriched it: row %s',
+  'row_results says that a contact was filled without a call, unless a call enriched it (row %s)',
   async (how, end, row) => {
     const source = how.replaceAll(' ', '-');
     const email = `ada@${source}.example`;
