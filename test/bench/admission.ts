@@ -22,20 +22,23 @@ import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 const options = benchOptions('clients', 'seconds');
 const clients = Number(options.clients ?? 16);
 const seconds = Number(options.seconds ?? 3);
-/** 60,000: an hour of the largest plan, 1,000 calls a minute; 1,000,000: about a day of it. */
+/**
+ * Calls in the rate window. 60,000 is an hour of the largest plan (1,000 calls a minute); 1,000,000 is about a day of
+ * it.
+ */
 const windows = [600, 60_000, 1_000_000];
 const rounds = 3;
-/** Never full. */
+/** A rate window that is never full. */
 const hour: RateLimit = { calls: 10_000_000, seconds: 3_600 };
 const peoplePerCall = 10;
-/** More than two cores have shown: 3,000. */
+/** An upper bound: two cores have reached 3,000 calls a second. */
 const mostCallsPerSecond = 5_000;
 
 interface Measured {
   readonly perSecond: number;
-  /** From asking to the answer. */
+  /** Milliseconds from the request for an admission to its answer, one for each call. */
   readonly milliseconds: readonly number[];
-  /** Of the process and of PostgreSQL, in milliseconds a call. */
+  /** Processor time of this process and of PostgreSQL, in milliseconds per call. */
   readonly processor: readonly [number, number];
 }
 
@@ -125,7 +128,7 @@ function ask(admit: ReturnType<typeof openAdmissions>): Promise<Admission> {
   });
 }
 
-/** Lets the hour's window hold this many calls that have ended, as admissions have numbered them. */
+/** Fills the hour's window with this many ended calls, numbered as admissions number calls. */
 async function fillWindow({ pool }: Warehouse, calls: number): Promise<void> {
   await pool.query('truncate enrichment.rate_calls');
   await pool.query(

@@ -5,11 +5,11 @@ import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { stopServer } from '../../src/dev/server.ts';
 import { migrate } from '../../src/db/migrate.ts';
 
-/** A migrated database, and a folder for files. */
+/** A migrated database and a folder for files, for one benchmark. */
 interface BenchDatabase {
   readonly databaseUrl: string;
   readonly folder: string;
-  /** Removes the folder, and an embedded database. */
+  /** Removes the folder, and the database if it is an embedded one. */
   readonly close: () => Promise<void>;
 }
 

@@ -104,10 +104,10 @@ async function bareLoop(sandbox: Sandbox, databaseUrl: string, calls: number): P
 interface Measured {
   readonly facts: RunFacts;
   readonly callsPerSecond: number;
-  /** Per call, between the first and the last call. */
+  /** Processor time of the worker per call, between the first and the last call. */
   readonly workerMilliseconds: number;
   readonly postgresMilliseconds: number;
-  /** Of the whole run, per call; undefined if they were not counted. */
+  /** SQL statements of the whole run per call; undefined if they were not counted. */
   readonly statements: number | undefined;
 }
 
@@ -174,7 +174,7 @@ async function actions(stack: Stack, runId: string): Promise<number> {
 }
 
 const environment = { ENRICH_DATA_DIR: join(directory, 'state') };
-// As the runs have it: without a service, the servers would be those of the product's own sandbox.
+// The service must be set as in the runs: without a service, the servers would belong to the product's own sandbox.
 const service = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: 'sandbox-key' };
 const stack = await acquireStack(
   readConfig({ ...process.env, ...environment, ...service }),
@@ -182,7 +182,7 @@ const stack = await acquireStack(
   () => {},
 );
 const pool = new pg.Pool({ connectionString: stack.databaseUrl });
-// An idle connection ends with the server.
+// The end of the server ends idle connections with an error, which is expected.
 pool.on('error', () => {});
 try {
   console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in flight\n`);
@@ -218,9 +218,10 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Measures phones that arrive late. */
+/** Measures a run with phones that arrive late. */
 async function latePhones(): Promise<void> {
-  // Phones within a minute, while calls go on as fast as they can: what late results cost in actions.
+  // Phones arrive within a minute while the run makes calls at full speed. This shows the Temporal actions of late
+  // results.
   const late = await startSandbox(6_000, ['--late-delay=60000']);
   const phones = await wholePath(late, await writeSample(10), environment, ['--reveal', 'phone']);
   const lateCount = await actions(stack, phones.facts.run_id);

@@ -93,7 +93,7 @@ function print(kilobytes: number, bare: readonly Measured[], client: readonly Me
   const figures = (measured: readonly Measured[]): string =>
     `${rateOf(measured).toFixed(0).padStart(6)} calls/s  ` +
     `${quantile(measured.map((each) => each.cpuSecondsPerThousand)).toFixed(2)} s CPU per 1,000`;
-  // Of each round: the speed of the machine changes from round to round.
+  // Compares client and bare loop round by round, because the speed of the machine changes between rounds.
   const shares = client.map(({ callsPerSecond }, round) => callsPerSecond / bare[round]!.callsPerSecond);
   const share = (100 * quantile(shares)).toFixed(0);
   process.stdout.write(
@@ -116,7 +116,7 @@ async function serve(personBytes: number): Promise<void> {
   process.send?.((server.address() as AddressInfo).port);
 }
 
-/** Nine tenths of a person are its organization, mostly lists of words. */
+/** Creates an answer in which nine tenths of a person are the organization, mostly lists of words. */
 function inventedAnswer(personBytes: number): string {
   const matches = details.map((_, number) => ({
     id: `p${number}`,

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 
 /**
- * The options of a benchmark, such as `--seconds 3`. A process that a benchmark starts has words without a name, too.
+ * Reads the options of a benchmark, such as `--seconds 3`. A process that a benchmark starts also has words without a
+ * name.
  *
- * @throws TypeError if the command line has another option: a benchmark takes minutes
+ * @throws TypeError if the command line has an unknown option, because a benchmark takes minutes
  */
 export function benchOptions<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
   const { values } = parseArgs({

@@ -53,13 +53,13 @@ const limits = { service, rateLimits: [{ calls: 600, seconds: 3_600 }], budgets:
 
 interface Month {
   readonly month: number;
-  /** Rows by table. */
+  /** Number of rows by table. */
   readonly tables: Readonly<Record<string, number>>;
-  /** Milliseconds: medians, and of admissions the 99th percentile too. */
+  /** Median milliseconds of each step, and the 99th percentile of admissions. */
   readonly times: Readonly<Record<string, number>>;
 }
 
-/** Milliseconds of each step, by night. */
+/** Milliseconds of each step of one night. */
 interface Night {
   readonly plan: number;
   readonly admissions: readonly number[];
@@ -67,7 +67,7 @@ interface Night {
   readonly reconcile: number;
   readonly erasure: number;
   readonly prune: number;
-  /** Of the statement that always costs the same. */
+  /** Milliseconds of the statement that always costs the same, which show the speed of the machine. */
   readonly machine: number;
 }
 
@@ -75,7 +75,7 @@ const { databaseUrl, close } = await openBenchDatabase();
 try {
   const warehouse = testWarehouse(openWarehouse(databaseUrl));
   await installSimulatedClock(warehouse);
-  // As a worker does: calls have connections of their own, which keep their plans for years.
+  // Calls have connections of their own, which keep their query plans for years, as in a worker.
   const callWarehouse = testWarehouse(openWarehouse(databaseUrl, { keepsPlans: true }));
   const months = await simulate(warehouse, callWarehouse);
   compare(months);
@@ -94,7 +94,7 @@ async function simulate(warehouse: TestWarehouse, callWarehouse: TestWarehouse):
   for (let night = 1; night <= nights; night += 1) {
     await setSimulatedClock(warehouse, night * day);
     past.push(await oneNight(warehouse, callWarehouse, night));
-    // As autovacuum does in time; here a day passes within a second. It takes longer than a night.
+    // Autovacuum would analyze once a day, but here a day passes within a second. An analyze takes longer than a night.
     if (night < nightsPerWeek || night % nightsPerWeek === 0) await warehouse.pool.query('analyze');
     if (night % nightsPerMonth !== 0) continue;
     firstMachine ??= quantile(past.map(({ machine }) => machine));
@@ -163,7 +163,9 @@ async function oneNight(
   return { plan, admissions, records, reconcile, erasure, prune: pruned, machine };
 }
 
-/** New people, people who are no longer fresh, and people whom the nights of the last two months have asked for. */
+/**
+ * Returns the rows of a night: new people, people who are no longer fresh, and people looked up in the last two months.
+ */
 function exportOf(night: number): StagedRow[] {
   const first = (night - 1) * newPerNight;
   const known = Math.min(first, 60 * newPerNight);
@@ -180,7 +182,7 @@ function exportOf(night: number): StagedRow[] {
   });
 }
 
-/** A person of an earlier night: of the night when the first people are no longer fresh, or of the last two months. */
+/** Returns the number of a known person: from the night that is now no longer fresh, or from the last two months. */
 function knownNumber(night: number, index: number): number {
   const earlier = night - freshDays - 1;
   if (index < againPerNight && earlier > 0) return (earlier - 1) * newPerNight + index;
@@ -207,7 +209,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Rows of the tables that grow, as the last analysis of PostgreSQL counts them. */
+/** Counts the rows of growing tables, as the last analyze of PostgreSQL has estimated them. */
 async function countRows({ pool }: TestWarehouse): Promise<Record<string, number>> {
   await pool.query('analyze');
   const { rows } = await pool.query<{ name: string; rows: number }>(
@@ -217,7 +219,7 @@ async function countRows({ pool }: TestWarehouse): Promise<Record<string, number
   return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]));
 }
 
-/** Medians of a month, as on the machine of the first month. */
+/** Returns the medians of a month, corrected to the speed of the machine in the first month. */
 function timesOf(past: readonly Night[], firstMachine: number): Record<string, number> {
   const machine = quantile(past.map((night) => night.machine));
   const admissions = past.flatMap((night) => night.admissions);

@@ -28,7 +28,7 @@ interface Job {
 interface Measured {
   readonly rows: number;
   readonly seconds: number;
-  /** Processor time of the process, without PostgreSQL's. */
+  /** Processor time of this process, without the time of PostgreSQL. */
   readonly processorSeconds: number;
   readonly peakMegabytes: number;
 }
@@ -50,9 +50,7 @@ const titles = 'Head of Purchasing,"Director, Operations",Engineer,"Vice Preside
   /,(?=[A-Z"])/,
 );
 
-/**
- * Invented people of about 220 bytes. Every fiftieth row repeats an address, every hundredth has no identity.
- */
+/** Invented people of about 220 bytes. Every fiftieth row repeats an e-mail, every hundredth row has no identifier. */
 function* inventedRows(rows: number): Generator<string> {
   yield `${header}\n`;
   for (let row = 1; row <= rows; row += 1) {
@@ -112,7 +110,7 @@ async function beginRun(databaseUrl: string, file: string): Promise<void> {
        values ($1, $1, $1, 'ingesting', $2, 'bench.csv', $3, $4)`,
       [runId, file, sha256, planOptions],
     );
-    await client.query('checkpoint').catch(() => undefined); // an ordinary role may lack the right
+    await client.query('checkpoint').catch(() => undefined); // an ordinary role may not run checkpoint
   });
 }
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Whether this process only measures the job of another process. */
+/** True if another benchmark process started this process to measure one job. */
 export const hasJob = process.send !== undefined;
 
 /**
@@ -30,7 +30,7 @@ export function inOwnProcess<Job extends object, Measured extends object>(
   };
 }
 
-/** Peak memory of this process. */
+/** Returns the peak memory of this process in megabytes. */
 export function peakMegabytes(): number {
   return process.resourceUsage().maxRSS / 1_024;
 }

@@ -6,9 +6,9 @@ const millisecondsPerTick = 10;
 
 interface ProcessTimes {
   readonly parent: number;
-  /** Of the process itself. */
+  /** Processor time of the process itself. */
   readonly own: number;
-  /** Of its children that have ended. */
+  /** Processor time of the process's ended children. */
   readonly ended: number;
 }
 

@@ -26,7 +26,7 @@ import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 const databaseConnections = 16;
 const options = benchOptions('senders', 'seconds');
 const senders = Number(options.senders ?? 32);
-/** Medians. */
+/** Number of rounds; the results are medians of the rounds. */
 const rounds = 5;
 const attempts = 1_000;
 const bodyBytes = 4_000;

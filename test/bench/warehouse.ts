@@ -30,7 +30,10 @@ const options = JSON.stringify({
 });
 const { signal } = new AbortController();
 
-/** An answer about each person, as `factsOfAnswer` writes it; takes the numbers of people and their match keys. */
+/**
+ * Inserts an answer about each person, as `factsOfAnswer` writes it. The parameters are numbers of people and their
+ * match keys.
+ */
 const answers = `insert into observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
      organization_key, organization_facts, identity_keys, match_keys, facts)
    select '${service}', 'person:p' || n, 'p' || n, 'answer', now() - interval '1 day', 'run-1', 'a' || n / 10,
@@ -61,7 +64,10 @@ const answers = `insert into observation_log (service, person_key, person_id, ki
          from generate_series(1, 3) j))
    from unnest($1::int[], $2::text[]) as k (n, keys)`;
 
-/** The companies of twenty people each, phones as `factsOfLateResult` writes them, contacts, runs and lookups. */
+/**
+ * Statements that insert a company for every twenty people, phones as `factsOfLateResult` writes them, contacts, runs
+ * and lookups.
+ */
 const log = [
   `insert into organization_facts (facts_hash, facts)
    select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
@@ -104,7 +110,11 @@ const log = [
    ) people`,
 ];
 
-/** Drops the indexes of the log, because ten million entries take hours with them. @returns how to create them */
+/**
+ * Drops the indexes of the log, because ten million entries take hours with them.
+ *
+ * @returns statements that create the indexes again
+ */
 async function dropIndexes({ pool }: Warehouse): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
@@ -115,7 +125,7 @@ async function dropIndexes({ pool }: Warehouse): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** Writes in portions, with the match keys of the people, which SQL cannot compute. */
+/** Runs a statement for portions of the people, with their match keys, which SQL cannot compute. */
 async function writeByNumbers({ pool }: Warehouse, people: number, statement: string): Promise<void> {
   const perStatement = 10_000;
   for (let from = 1; from <= people; from += perStatement) {
@@ -127,7 +137,7 @@ async function writeByNumbers({ pool }: Warehouse, people: number, statement: st
   }
 }
 
-/** As the text of an array of PostgreSQL. */
+/** Returns the match keys of a person as the text of a PostgreSQL array. */
 function matchKeysOf(n: number): string {
   const person = {
     id: `p${n}`,
@@ -149,7 +159,7 @@ async function timed<Result>(
   const result = await work();
   const seconds = (performance.now() - begun) / 1_000;
   const { user, system } = process.cpuUsage(own);
-  // Elapsed time says little on a shared machine.
+  // Processor time is measured because elapsed time varies on a shared machine.
   const processor = (await postgresMilliseconds(pool)) - server + (user + system) / 1_000;
   console.log(
     `${what.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${(processor / 1_000).toFixed(1).padStart(7)} s ` +
@@ -180,7 +190,7 @@ async function medianOf(
   );
 }
 
-/** Lookups of people who are in no file. */
+/** Inserts lookups of people who are not in the file. */
 async function addLookups({ pool }: Warehouse, lookups: number): Promise<void> {
   await pool.query(
     `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
@@ -219,7 +229,7 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
 }
 
 async function measureReads(warehouse: Warehouse, people: number): Promise<void> {
-  // Spread over all people, in no order.
+  // Picks contacts that are spread over all people.
   const contact = (index: number): string => `c${1 + Math.floor(((index * 0.618_034) % 1) * people)}`;
   const byKey = (index: number): unknown[] => ['crm', contact(index)];
   await medianOf(

@@ -11,14 +11,14 @@ const system = await TestSystem.ofFile({ latency: 20 });
 
 beforeEach(() => system.sandbox.faults.set({}));
 
-/** Attempts of a run by status. */
+/** Counts the attempts of a run by status. */
 async function attemptsOf(runId: string): Promise<Record<string, number>> {
   const rows = await system.warehouse.query<{ status: string; count: number }>`
     select status, count(*)::int as count from enrichment.attempts where run_id = ${runId} group by 1`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-/** A call of a run whose cost is final. */
+/** Returns the id of one settled call of a run. */
 async function closedCallOf(runId: string): Promise<string[]> {
   const rows = await system.warehouse.query<{ attempt_id: string }>`
     select attempt_id from enrichment.attempts where run_id = ${runId} and status = 'settled' limit 1`;
@@ -29,7 +29,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-it('only the person whom the service refuses is rejected, and a call refused with 429 is made later', async () => {
+it('if the service refuses one person, only this person is rejected; a call refused with 429 is repeated', async () => {
   await system.startWorker();
   const file = join(system.directory, 'poison.csv');
   const people = Array.from({ length: 40 }, (_, index) => `Cara,Poison${index}x,cara${index}@works.example`);
@@ -53,8 +53,8 @@ const oneAtATime = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
 /** Settings of a command that leaves the choice of the service to the workers. */
 const ofWorkers = { ENRICHMENT_BASE_URL: '' };
 
-// Each reason for which a call is not sent is in the tests of the service's client.
-it('a call that was not sent is retried at no cost until the service is reachable, and the run continues', async () => {
+// The tests of the service's client cover each reason for which a call is not sent.
+it('unsent calls are retried at no cost until the service is reachable, and then the run continues', async () => {
   const port = await freePort();
   await system.startWorker({ ENRICHMENT_BASE_URL: `http://127.0.0.1:${port}/api/v1` });
   const running = system.here(['run', system.sample(60), '--yes', '--json'], ofWorkers);
@@ -63,7 +63,7 @@ it('a call that was not sent is retried at no cost until the service is reachabl
       select count(*)::int as calls from enrichment.attempts where status = 'released'`;
     return rows[0]!.calls;
   };
-  // After this many failures of calls that may have been billed, a run pauses.
+  // A run pauses after this many failures in a row of calls that may have been billed.
   const failuresInARow = 5;
   await expect.poll(released).toBeGreaterThan(failuresInARow);
   const proxy = await startTcpProxy(Number(new URL(system.sandbox.baseUrl).port), port);
@@ -78,12 +78,12 @@ it('a worker that Temporal abandoned during its call makes no second call for th
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 8_000 }] });
   const before = system.sandbox.log.bill().calls;
   const abandoned = system.begin(['worker'], oneAtATime);
-  // A worker alone would make both calls.
+  // The second worker starts only now: a worker alone would make both calls.
   await expect.poll(abandoned.output).toContain('stop it with Ctrl-C');
   await system.startWorker(oneAtATime);
   const ofRun = { ...oneAtATime, ENRICH_HEARTBEAT_SECONDS: '3' };
   const run = system.here(['run', system.sample(60), '--yes', '--json'], ofRun);
-  // One call at a time each: of the first two calls one is the abandoned worker's.
+  // Each worker makes one call at a time, so one of the first two calls belongs to the abandoned worker.
   await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
   abandoned.kill('SIGSTOP');
   const unknown = 'select count(*)::int as n from enrichment.attempts where reason like $1';
@@ -99,7 +99,7 @@ it('a worker that Temporal abandoned during its call makes no second call for th
   await expectPromisesKept(system);
 });
 
-it('an account without credits pauses the run; the run continues when there are credits again', async () => {
+it('a run pauses when the account has no credits, and a resume continues after credits were added', async () => {
   await system.startWorker(oneAtATime);
   let command = ['run', system.sample(60), '--yes', '--json'];
   const faults: Scenario[] = [
@@ -124,8 +124,11 @@ it('an account without credits pauses the run; the run continues when there are 
   await expectPromisesKept(system);
 });
 
-/** Last: people of these calls may be in the export of another test, which then asks for them again. */
-it('a call is unknown and not repeated after a timeout, HTML, a cut body, a reset, a 502 or a bad price', async () => {
+/**
+ * This test is the last one of the file: its people may be in the export of another test, which would then look them up
+ * again.
+ */
+it('a call has unknown cost and is not repeated after a timeout, HTML, a reset, a 502 or a bad price', async () => {
   const faults = [
     { answer: 'html' },
     { answer: 'cut' },
@@ -147,7 +150,7 @@ it('a call is unknown and not repeated after a timeout, HTML, a cut body, a rese
   expect((await attemptsOf(runId))['unknown']).toBe(faults.length);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
 
-  // Neither a mistyped id, nor an id of a closed call, nor Ctrl-C releases a call.
+  // A mistyped id, the id of a settled call and Ctrl-C each release no call.
   const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
   const [call] = JSON.parse(stdout) as { attempt_id: string }[];
   const id = call!.attempt_id;

@@ -7,10 +7,10 @@ import { takenPort } from '../helpers/servers/ports.ts';
 import { startScriptedServer } from '../helpers/servers/scripted-server.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
-/** What every command does with wrong usage, --json, foreign text and its streams. */
+/** Tests of what all commands share: usage errors, --json, text from outside, and standard streams. */
 const system = await TestSystem.ofFile({ worker: true });
 
-/** Clears the screen; sets the title of the window; the same introducer as one byte of C1; reverses the text. */
+/** Control sequences that clear the screen, set the window title (twice, once with a C1 byte), and reverse the text. */
 const sequences = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e';
 // oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -33,12 +33,16 @@ async function runs(): Promise<RunFacts[]> {
 it.each<[string, string | Buffer, string[]]>([
   ['bytes', Buffer.from([0x00, 0x01, 0xff, 0xfe, 0x80, 0x0a, 0xc3, 0x28]), []],
   ['no column that identifies people', 'red,green\n1,2\n', []],
-  ['a workbook', 'PK\u0003\u0004 [Content_Types].xml', []],
-  ['half of a packed file', gzipSync('email\nmira@nordlys.example\n').subarray(0, 30), []],
-  ['a mapping to no column', 'email\nmira@nordlys.example\n', ['--mapping', 'm.yaml']],
-  ['a choice of rows by no column', 'email\nmira@nordlys.example\n', ['--only=Segment=a']],
+  ['an Excel workbook', 'PK\u0003\u0004 [Content_Types].xml', []],
+  ['half of a gzip file', gzipSync('email\nmira@nordlys.example\n').subarray(0, 30), []],
+  [
+    'a mapping file with a column that does not exist',
+    'email\nmira@nordlys.example\n',
+    ['--mapping', 'm.yaml'],
+  ],
+  ['--only with a column that does not exist', 'email\nmira@nordlys.example\n', ['--only=Segment=a']],
 ])(
-  'a wrong export begins no run, and the error says what, where and next: %s',
+  'enrich run refuses a wrong export without a run, and the error has what, where and next: %s',
   async (_, content, options) => {
     write('m.yaml', 'columns: {email: No such column}');
     const ended = await system.here(['run', write('wrong.csv', content), '--yes', ...options]);
@@ -60,7 +64,7 @@ it.each([
   ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
   ['Unrecognized key: "form"  where: bad.yaml', ['sandbox', '--scenario', 'bad.yaml']],
 ])(
-  'a flag with an invalid value is a usage error that names the flag: %s of %j',
+  'an invalid value is a usage error that shows what and where: %s for enrich %j',
   async (text, parameters) => {
     write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
     const ended = await system.here(parameters);
@@ -76,7 +80,7 @@ it.each<[command: string[], setting: string]>([
   [['receiver'], 'WEBHOOK_LISTEN'],
   [['codec-server'], 'CODEC_SERVER_LISTEN'],
 ])(
-  'a port that is taken is a usage error that names its setting: enrich %j with %s',
+  'a port in use is a usage error that names the setting of the port: enrich %j with %s',
   async (command, setting) => {
     const port = await takenPort();
     const ended = await system.hereAlone(command, {
@@ -89,14 +93,14 @@ it.each<[command: string[], setting: string]>([
   },
 );
 
-it('a refused credential ends enrich run before a run is begun', async () => {
+it('enrich run with a refused credential begins no run', async () => {
   const refused = await system.here(['run', 'good.csv', '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
   expect([refused.code, refused.stdout]).toEqual([2, '']);
   expect(refused.stderr).toContain('the service does not accept the credential');
   expect(await runs()).toEqual([]);
 });
 
-it('enrich plan leaves no run behind, and a later plan removes the rows of a plan that was killed', async () => {
+it('enrich plan leaves no run, and removes the rows of an earlier plan that was killed', async () => {
   const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
   expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
   expect(await rows()).toEqual([{ rows: 1 }]);
@@ -108,7 +112,7 @@ it('enrich plan leaves no run behind, and a later plan removes the rows of a pla
 });
 
 it('enrich run reads a gzip export with --encoding, and refuses the export without the flag', async () => {
-  // Иван and Пётр in Windows-1251, as Latin-1 shows their bytes.
+  // The names Иван and Пётр in Windows-1251, each byte shown as a Latin-1 character.
   const names = ['Èâàí', 'Ï\xb8òð'].map((name, index) => `${name},x,person${index}@orbit.example`);
   const text = `First Name,Last Name,Email\n${names.join('\n')}\n`;
   const file = write('cyrillic.csv.gz', gzipSync(Buffer.from(text, 'latin1')));
@@ -122,7 +126,8 @@ it('enrich run reads a gzip export with --encoding, and refuses the export witho
   expect(read).toEqual([{ first_name: 'Иван' }, { first_name: 'Пётр' }]);
 });
 
-// `system.here` checks each output that has a JSON Schema. A later command sees what the earlier ones have done.
+// `system.here` checks each output that has a JSON Schema. The rows run in this order, and later rows need the effects
+// of earlier rows.
 it.each([
   `run ${hostile.replaceAll(' ', '\t')} --yes --source crm`,
   'attempts list --status all',
@@ -162,19 +167,23 @@ it.each([
 it.each([
   ['a file that is missing', ['run', 'missing.csv', '--yes', '--json'], 2, 'export.missing'],
   ['a flag that does not exist', ['attempts', 'list', '--bogus', '--json'], 2, 'usage'],
-  ['a database that is away', ['status', '--json'], 1, 'database.unreachable'],
-])('an error under --json is one JSON object on standard output: %s', async (_, parameters, code, type) => {
-  const away = type === 'database.unreachable' && { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-  const ended = await system.here(parameters, { ...away });
-  const text = expect.any(String) as string;
-  const error = { type, message: text, where: text, next: text };
-  expect(JSON.parse(ended.stdout)).toEqual({ error, exit_code: code });
-  expect(ended.stderr).toContain('error: ');
-  expect(ended.code).toBe(code);
-});
+  ['an unreachable database', ['status', '--json'], 1, 'database.unreachable'],
+])(
+  'an error of a command with --json is one JSON object on standard output: %s',
+  async (_, parameters, code, type) => {
+    const away = type === 'database.unreachable' && { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    const ended = await system.here(parameters, { ...away });
+    const text = expect.any(String) as string;
+    const error = { type, message: text, where: text, next: text };
+    expect(JSON.parse(ended.stdout)).toEqual({ error, exit_code: code });
+    expect(ended.stderr).toContain('error: ');
+    expect(ended.code).toBe(code);
+  },
+);
 
-it('an interruption under --json prints one JSON object', async () => {
-  // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
+it('SIGINT during a command with --json prints one JSON object with exit code 130', async () => {
+  // The command reads its standard input to the end before it plans. A file in the staging folder shows that the
+  // command has begun to read.
   const ended = await system.shell(
     `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3
      until [ -n "$(find . -path '*staging*' -type f)" ]; do sleep 0.1; done
@@ -187,9 +196,9 @@ it('an interruption under --json prints one JSON object', async () => {
 it.each([
   ['a header and a file name', ['plan', hostile], 0],
   ['an option that does not exist', ['status', `--${sequences}`], 2],
-  ['an argument that is checked', ['attempts', 'release', sequences], 2],
+  ['an argument that the command refuses', ['attempts', 'release', sequences], 2],
   ['the list of runs', ['status'], 0],
-])('control characters in foreign text are made visible: %s', async (_, parameters, code) => {
+])('control characters in text from outside are made visible: %s', async (_, parameters, code) => {
   const ended = await system.here(parameters);
   expect(ended.stdout + ended.stderr).not.toMatch(obeyed);
   expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
@@ -206,7 +215,7 @@ it('a command whose standard output cannot be written prints one error without a
   expect(ended.code).toBe(1);
 });
 
-it('enrich sql --command runs one statement and writes nothing, even if the statement would write', async () => {
+it('enrich sql --command runs one read-only statement, and refuses statements that would write', async () => {
   const creation = 'create table written ()';
   for (const text of [
     creation,
@@ -226,11 +235,11 @@ it('enrich sql --command runs one statement and writes nothing, even if the stat
 });
 
 it('an unexpected error ends the command, and personal data in the error is not printed', async () => {
-  // As the driver reports a refused row.
+  // The PostgreSQL driver reports a refused row in this form.
   const detail = 'Key (email)=(ada@orbit.example)';
   const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: '${detail}' })`;
   const rejecting = `data:text/javascript,setTimeout(()=>Promise.reject(${refused}),3000)`;
-  // The command waits for its database until then.
+  // This server never answers, so the command waits for its database until the error occurs.
   const silent = await startScriptedServer(
     () => {},
     () => true,

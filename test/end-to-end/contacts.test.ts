@@ -10,7 +10,7 @@ import { listenHere } from '../helpers/servers/ports.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-/** What is done with enriched contacts: they are exported, erased and suppressed. */
+/** Tests of the commands for enriched contacts: export, erase and suppress. */
 const system = await TestSystem.ofFile({ latency: 20, worker: true });
 
 type Row = Record<string, string>;
@@ -19,14 +19,14 @@ function readRows(file: string): Row[] {
   return Papa.parse<Row>(readFileSync(file, 'utf8'), { header: true, skipEmptyLines: true }).data;
 }
 
-/** The same people in an export of another day. */
+/** Writes an export of another day with the same people. */
 function again(rows: readonly Row[], name: string): string {
   const file = join(system.directory, name);
   writeFileSync(file, Papa.unparse(rows.map((row) => ({ ...row, 'Contact owner': name }))));
   return file;
 }
 
-/** The email of a person who was enriched. */
+/** Returns the e-mail of an enriched person of a run. */
 async function enrichedEmail(runId: string): Promise<string> {
   const rows = await system.warehouse.query<{ email: string }>`
     select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
@@ -162,7 +162,7 @@ it('enrich export --for hubspot writes the same bytes again, in German, and cont
   const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
   expect(rest.contacts).toBe(0);
   const zoho = join(system.directory, 'zoho');
-  // The run is of another source.
+  // The run has another source than Zoho.
   expect(await system.here(['export', '--for', 'zoho', '--run', run.run_id, '--output', zoho])).toMatchObject(
     {
       code: 0,
@@ -214,7 +214,7 @@ it('a job change is posted once to Slack by the example, and a night without a c
     expect(expected.length > 1).toBe(night !== 'first');
     await expect.poll(() => texts.toSorted(), { timeout: 20_000 }).toEqual(expected.map((each) => each.text));
   }
-  // Sends what is due.
+  // Sends the notifications that are due.
   const posted = texts.length;
   await system.startWorker();
   expect(texts).toHaveLength(posted);

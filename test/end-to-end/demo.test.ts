@@ -12,7 +12,7 @@ import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const system = await TestSystem.ofFile();
 
-/** The sandbox that the demo uses. */
+/** Returns the sandbox that the demo uses. */
 async function demoSandbox(): Promise<Witness & { readonly root: string }> {
   const directory = join(system.directory, 'state', 'sandbox', 'service');
   const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
@@ -30,7 +30,7 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
   };
 }
 
-it('the demo works after the service has removed the old error shape', async () => {
+it('the demo ends with enriched contacts if the service writes errors only in error_details', async () => {
   const clock = { SANDBOX_CLOCK: '2027-03-01T00:00:00Z' };
   const receiver = await startLineageReceiver();
   await system.holdServersOf({ ENRICHMENT_BASE_URL: '', ...clock });
@@ -61,7 +61,7 @@ it('the demo works after the service has removed the old error shape', async () 
   };
   expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\r?\n/);
 
-  // The invented record ids stay out of the files for the user's own CRM.
+  // Import files for the operator's own CRM must not have the invented record ids.
   const own = await system.here(['export', '--for', 'hubspot', '--output', join(system.directory, 'own')]);
   expect(own).toMatchObject({
     code: 0,
@@ -76,7 +76,7 @@ it('the demo works after the service has removed the old error shape', async () 
   expect([facts.calls, billedAgain]).toEqual([calls, {}]);
   await expectPromisesKept({ warehouse: system.warehouse, sandbox });
 
-  // Invented people must never be taken for real ones.
+  // Commands must say that the people are invented.
   const status = await system.here(['status', facts.run_id]);
   expect(status.stdout).toMatch(/^ {2}service: the sandbox \(invented people, no cost\)$/m);
   const exported = await system.here(['export', '--run', facts.run_id]);
@@ -86,7 +86,7 @@ it('the demo works after the service has removed the old error shape', async () 
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
 
-it('enrich run with a real service is refused in a warehouse that has sandbox data', async () => {
+it('enrich run with a real service refuses a warehouse that has sandbox data', async () => {
   const refused = await system.hereAlone(['run', system.sample(3), '--yes']);
   expect(refused).toMatchObject({
     code: 2,
@@ -95,7 +95,7 @@ it('enrich run with a real service is refused in a warehouse that has sandbox da
   expect(system.sandbox.log.bill().calls).toBe(0);
 });
 
-it('the sandbox is refused in a warehouse that has runs of a real service: demo, run, match and worker', async () => {
+it('demo, run, match and worker refuse the sandbox in a warehouse that has runs of a real service', async () => {
   const databaseUrl = await createTestDatabase();
   const warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 1 }));
   const spec = testSpec();

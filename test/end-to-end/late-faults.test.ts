@@ -7,8 +7,9 @@ import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
- * A server as it is deployed: the receiver is a process of its own, and so is a worker that a signal or a kill ends or
- * whose output is read. Other workers run in this process, because a process takes three times the processor time.
+ * These tests run a server as it is deployed. Each receiver is a process of its own, and so is a worker that a signal
+ * ends or whose output is read. Other workers run in this process, because a process takes three times the processor
+ * time.
  */
 
 const system = await TestSystem.ofFile({ latency: 20, lateDelay: 1_000, temporalOnDisk: true });
@@ -23,7 +24,7 @@ const server = {
 
 beforeEach(() => system.sandbox.faults.set({}));
 
-// A test that failed must leave no process that receives or works in place of the next test's processes.
+// A failed test must leave no receiver and no worker that would act in the next test.
 afterEach(async () => {
   isKept = false;
   await endAll();
@@ -31,7 +32,7 @@ afterEach(async () => {
 });
 
 const begun: Begun[] = [];
-/** Whether a receiver that ended is begun again. */
+/** True while `keepReceiving` starts a new receiver after each one that ended. */
 let isKept = false;
 
 function begin(parameters: readonly string[], more: Record<string, string> = {}): Begun {
@@ -53,10 +54,10 @@ async function reveal(file: string, settings: Record<string, string> = {}): Prom
 }
 
 /**
- * Begins a receiver again each time that it ends, as a server's supervisor does.
+ * Starts a new receiver each time that the receiver ends, as the supervisor of a server does.
  *
- * @param points where the receivers are killed, one after another, until one was killed at each
- * @returns the points that are left, and when the last receiver has ended
+ * @param points where receivers are killed, one after another, until one was killed at each point
+ * @returns the points that are left, and a promise for the end of the last receiver
  */
 function keepReceiving(points: readonly string[]): {
   readonly left: Set<string>;
@@ -75,8 +76,8 @@ function keepReceiving(points: readonly string[]): {
 }
 
 /**
- * Whether every row of a run that began after `moment` has its outcome: the runs of earlier tests are in the database
- * as well.
+ * True if every row of the run that began after `moment` has its outcome. The database also has the runs of earlier
+ * tests.
  */
 async function hasAskedForAll(moment: Date): Promise<boolean> {
   const rows = await system.warehouse.query<{ open: number; rows: number }>`
@@ -86,7 +87,7 @@ async function hasAskedForAll(moment: Date): Promise<boolean> {
   return rows[0]!.rows > 0 && rows[0]!.open === 0;
 }
 
-/** Earlier tests have deliveries that are still repeated. @param calls number of calls before */
+/** Deliveries of calls after the first `calls` ones, because deliveries of earlier tests are still repeated. */
 function deliveriesOfCallsAfter(calls: number): readonly { readonly status: number }[] {
   const requestIds = new Set(system.sandbox.log.calls(calls).map(({ requestId }) => requestId));
   return system.sandbox.log.deliveries().filter(({ requestId }) => requestIds.has(requestId));
@@ -95,7 +96,8 @@ function deliveriesOfCallsAfter(calls: number): readonly { readonly status: numb
 it('a receiver that is killed repeatedly loses no accepted delivery, and each takes effect once', async () => {
   await system.startWorker(server);
   const { left, ended } = keepReceiving(['delivery-arrived:2', 'delivery-stored:2', 'delivery-answered:2']);
-  // Deliveries that come at once, as on a slow machine, can all be stored before a receiver was killed at each point.
+  // All deliveries can be stored before a receiver was killed at each point, for example on a slow machine. Then
+  // another run follows.
   do
     expect(await reveal(system.sample(60))).toMatchObject({
       status: 'finished',
@@ -109,12 +111,11 @@ it('a receiver that is killed repeatedly loses no accepted delivery, and each ta
   await expectPromisesKept(system);
 });
 
-it('a worker that is killed between two deliveries applies each of them once', async () => {
+it('two deliveries are applied once each although the worker is killed between them', async () => {
   const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2', ENRICH_HEARTBEAT_SECONDS: '3' });
   const beganAt = new Date();
   const running = reveal(system.sample(40), { ENRICH_HEARTBEAT_SECONDS: '3' });
-  // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
-  // here.
+  // Deliveries arrive only after all calls have ended: the kill would make a call in flight unknown.
   await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);
   begin(['receiver']);
   await worker.ended;
@@ -124,7 +125,7 @@ it('a worker that is killed between two deliveries applies each of them once', a
   await expectPromisesKept(system);
 });
 
-it('SIGTERM under load drains receiver and worker: no accepted delivery and no paid call is lost', async () => {
+it('SIGTERM under load ends receiver and worker without a lost delivery or a call of unknown cost', async () => {
   system.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
   const begunAt = new Date();
   begin(['receiver']);
@@ -146,7 +147,7 @@ it('SIGTERM under load drains receiver and worker: no accepted delivery and no p
   await expectPromisesKept(system);
 });
 
-it('deliveries are accepted while Temporal is down, and the run continues afterwards', async () => {
+it('the receiver accepts deliveries while Temporal is stopped, and the run continues afterwards', async () => {
   begin(['receiver']);
   await system.startWorker(server);
   const earlier = system.sandbox.log.bill().calls;
@@ -163,7 +164,7 @@ it('deliveries are accepted while Temporal is down, and the run continues afterw
   await expectPromisesKept(system);
 });
 
-/** Parts of each person's data that nothing would write for another reason. A search for each cell takes seconds. */
+/** Parts of each person's data that no other text contains. A search for every cell would take seconds. */
 const canaries = ['uirinalda', 'wetsch', 'anarywerk'];
 
 function canaryExport(): string {
@@ -182,7 +183,7 @@ function canaryExport(): string {
 
 it('no key, token, e-mail, name or phone number reaches logs, errors, metrics or Temporal', async () => {
   const file = canaryExport();
-  // Whatever goes wrong has more to say than what goes well.
+  // Failures write more logs and errors than successes, so the sandbox causes some.
   system.sandbox.faults.set({
     rules: [
       { containing: 'Zwetschgenbaum7z', status: 422 },

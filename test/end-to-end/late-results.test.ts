@@ -7,11 +7,11 @@ import type { DeliveryRule } from '../../src/sandbox/faults.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-/** Milliseconds by which the service's clock is ahead of ours. */
+/** Milliseconds by which the clock of the sandbox is ahead of the clock of this process. */
 let clockAhead = 0;
 const waterfall = ['--waterfall', 'email,phone', '--max-credits-per-person', '20'];
 const deadline = { LATE_RESULTS_DEADLINE: '20s' };
-/** Polls that come after each webhook, however busy the machine is. */
+/** Settings with which each webhook arrives before a poll, also on a busy machine. */
 const lastPolls = { LATE_RESULTS_POLL_AFTER: '10m' };
 const earlyPolls = { LATE_RESULTS_POLL_AFTER: '2s' };
 
@@ -32,12 +32,12 @@ async function rows<Row>(statement: string, ...values: unknown[]): Promise<Row[]
   return (await system.warehouse.pool.query(statement, values)).rows as Row[];
 }
 
-/** Each rule for one result: the first for the first, and so on. */
+/** Limits each rule to one late result: the first rule to the first result, and so on. */
 function eachOnce(ways: readonly DeliveryRule[]): DeliveryRule[] {
   return ways.map((way, index) => ({ ...way, from: index + 1, to: index + 1 }));
 }
 
-/** A rule that no result had would prove nothing. */
+/** Expects that the sandbox has used every rule, because an unused rule would prove nothing. */
 function expectAllUsed(deliveries: readonly DeliveryRule[]): void {
   const used = new Set(system.sandbox.log.lateResults().map(({ rule }) => rule));
   expect(deliveries.filter((rule) => !used.has(rule))).toEqual([]);
@@ -51,7 +51,7 @@ async function phonesOf(runId: string): Promise<number> {
   return counted[0]!.phones;
 }
 
-/** Deliveries of a run by status. */
+/** Counts the deliveries of a run by status. */
 async function inbox(runId: string): Promise<Record<string, number>> {
   const counted = await rows<{ status: string; count: number }>(
     'select status, count(*)::int as count from enrichment.webhook_deliveries where run_id = $1 group by 1',
@@ -60,7 +60,7 @@ async function inbox(runId: string): Promise<Record<string, number>> {
   return Object.fromEntries(counted.map(({ status, count }) => [status, count]));
 }
 
-/** Lets the workers look at once for the late results of ended runs, and poll for all that are awaited. */
+/** Starts the sweep at once: workers apply late results of ended runs, and poll for all awaited ones. */
 async function sweep(): Promise<void> {
   await rows(
     'update enrichment.attempts set next_poll_at = clock_timestamp() where next_poll_at is not null',
@@ -68,7 +68,7 @@ async function sweep(): Promise<void> {
   await (await system.temporal()).schedule.getHandle(sweepScheduleId).trigger();
 }
 
-it('webhooks with phones and waterfall results of one call are settled for the sum of their prices', async () => {
+it('calls with phones and waterfall results are settled for the sum of the prices in their webhooks', async () => {
   await system.startWorker(lastPolls);
   const deliveries = eachOnce([
     { kind: 'waterfall', copies: 2 },
@@ -87,7 +87,7 @@ it('webhooks with phones and waterfall results of one call are settled for the s
   await expectPromisesKept(system);
 });
 
-it('a second pass asks the waterfall about people who were not found, and a third pass makes no call', async () => {
+it('a second pass uses the waterfall for people not found by the first; a third pass makes no call', async () => {
   await system.startWorker(lastPolls);
   const first = await reveal(system.sample(100), ['--source', 'second-pass']);
   const guide = readFileSync(new URL('../../docs/guides/second-pass.md', import.meta.url), 'utf8');
@@ -104,7 +104,7 @@ it('a second pass asks the waterfall about people who were not found, and a thir
   await expectPromisesKept(system);
 });
 
-it('a result that arrives after the end of its run is applied by the sweep and marked late', async () => {
+it('the sweep applies a late result that arrives after the end of its run, and marks the result late', async () => {
   await system.startWorker(lastPolls);
   const hour = 3_600_000;
   system.sandbox.faults.set({ deliveries: [{ never: true, delay: hour }] });
@@ -152,7 +152,7 @@ it('phones are polled by the exact request id if no webhook is configured', asyn
   await expectPromisesKept(system);
 });
 
-it('phones of a call whose answer was lost are paid for once, and the next run gives them to contacts', async () => {
+it('if the answer of a call is lost, its phones are paid once and fill the contacts in the next run', async () => {
   await system.startWorker(earlyPolls);
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, answer: 'reset' }] });
   const before = Number(system.sandbox.log.bill().credits);
@@ -175,7 +175,7 @@ it('phones of a call whose answer was lost are paid for once, and the next run g
   });
   await system.here(['attempts', 'settle', call!.attempt_id, '--credits', String(billed), '--yes']);
   const again = await reveal(file);
-  // A credit for each record, and none for a phone.
+  // The second run pays at most one credit for each of ten people, and nothing for phones.
   expect(Number(again.credits.settled)).toBeLessThanOrEqual(10);
   expect(await phonesOf(again.run_id)).toBeGreaterThan(0);
   const settled = await rows<{ credits: number }>(

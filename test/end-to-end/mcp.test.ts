@@ -19,7 +19,7 @@ async function answerOf(agent: Client, name: string, given: object): Promise<Cal
   return (await agent.callTool({ name, arguments: { ...given } })) as CallToolResult;
 }
 
-/** The result of a tool; its client has checked the result against the schema that the tool lists. */
+/** Returns the result of a tool. The client checks the result against the schema that the tool lists. */
 async function use<Result>(agent: Client, name: string, given: object): Promise<Result> {
   const { isError, content, structuredContent } = await answerOf(agent, name, given);
   expect([isError, content]).toEqual([
@@ -29,7 +29,7 @@ async function use<Result>(agent: Client, name: string, given: object): Promise<
   return structuredContent as Result;
 }
 
-/** The error of a tool that refuses. */
+/** Returns the error of a tool call that must fail. */
 async function refusal(agent: Client, name: string, given: object): Promise<unknown> {
   const { isError, content } = await answerOf(agent, name, given);
   expect(isError).toBe(true);
@@ -45,13 +45,13 @@ interface Plan {
   readonly credits: { readonly worst_case: string };
 }
 
-/** Plans a file, and returns what the tool run needs. */
+/** Plans a file, and returns the input of the tool run. */
 async function approved(agent: Client, file: string) {
   const { plan_hash, credits } = await use<Plan>(agent, 'plan', { file });
   return { file, plan_hash, max_credits: Number(credits.worst_case) };
 }
 
-it('enrich mcp names its service and its tools, of which only run may spend', async () => {
+it('enrich mcp names its service, and marks all its tools except the tool run as read-only', async () => {
   const agent = await openAgent();
   expect(agent.getInstructions()).toContain(`service: ${new URL(system.sandbox.baseUrl).host}`);
   const { tools } = await agent.listTools();
@@ -77,7 +77,7 @@ it('the tool plan returns what enrich plan --json prints, and refuses a wrong ex
     expect(await refusal(agent, 'plan', other)).toContain('Invalid arguments for tool plan');
 });
 
-it('the tool run makes no call without the hash of a shown plan, above the maximum, or after a change', async () => {
+it('the tool run makes no call if the plan hash or max_credits is wrong, or if the file has changed', async () => {
   const agent = await openAgent();
   const run = await approved(agent, system.sample(12));
   const wrong = async (change: object) => refusal(agent, 'run', { ...run, ...change });
@@ -94,7 +94,7 @@ it('the tool run makes no call without the hash of a shown plan, above the maxim
   expect(system.sandbox.log.bill()).toMatchObject({ calls: 0, credits: '0' });
 });
 
-it('the tool run starts a run that pauses when the server ends, and the same call continues the run', async () => {
+it('a run that the tool run began pauses when the MCP server ends; a repeated call continues the run', async () => {
   const first = await system.agent({ RATE_LIMITS: '1/2s' });
   const run = await approved(first, system.sample(40));
   const { run_id: runId } = await use<RunFacts>(first, 'run', run);
@@ -116,12 +116,12 @@ it('the tool run starts a run that pauses when the server ends, and the same cal
   const people = await system.warehouse.query<{ email: string }>`
     select email from run_rows where run_id = ${runId} and email is not null`;
   expect(people.filter(({ email }) => JSON.stringify(report).includes(email))).toEqual([]);
-  // Everybody is fresh, so the same plan is not possible again.
+  // All people are fresh after the run, so the earlier plan is no longer possible.
   expect(await refusal(agent, 'run', run)).toEqual(typed('plan.not-shown'));
   await expectPromisesKept(system);
 });
 
-it('the tool sql reads as an analyst, writes nothing, and refuses another role', async () => {
+it('the tool sql reads with the analyst role, writes nothing, and refuses any other role', async () => {
   const role = `reads_${randomBytes(4).toString('hex')}`;
   await system.warehouse.pool.query(`create role ${role} login password 'reads'`);
   const address = new URL(system.databaseUrl);
@@ -145,7 +145,7 @@ it('the tool sql reads as an analyst, writes nothing, and refuses another role',
     `copy (select 1) to program 'true'`,
   ])
     expect(await refusal(agent, 'sql', { statement: refused })).toEqual(typed('sql.refused'));
-  // The embedded PostgreSQL gets an analyst by itself.
+  // The product creates the analyst role of an embedded PostgreSQL itself.
   const embedded = await openAgent({ DATABASE_URL: '' });
   await use(embedded, 'plan', { file: system.sample(1) });
   const user = await use(embedded, 'sql', { statement: 'select current_user as name' });

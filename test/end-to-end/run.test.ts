@@ -10,7 +10,7 @@ const system = await TestSystem.ofFile({ latency: 20, worker: true });
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
 
-/** What the sandbox has seen and billed since. */
+/** Returns a function that tells the calls and credits of the sandbox since now. */
 function sinceNow(): () => { calls: number; credits: number } {
   const before = system.sandbox.log.bill();
   return () => {
@@ -23,7 +23,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** The report of a run in every form, written and printed. */
+/** Expects that enrich report writes the run as JSON, Markdown and HTML. */
 async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
   const json = await system.here(['report', runId, '--format', 'json']);
   const markdown = await system.here(['report', runId, '--format', 'markdown', '--output', '-']);
@@ -35,7 +35,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
   expect(readFileSync(join(system.directory, 'report.html'), 'utf8')).toContain(runId);
 }
 
-it('enrich run enriches an export, its figures add up, and a second run makes no calls', async () => {
+it('enrich run enriches an export with counts that equal the bill, and a second run makes no calls', async () => {
   const file = system.sample(100);
   const bill = sinceNow();
   const first = await system.enrich(['run', file, '--yes', '--json']);
@@ -77,7 +77,7 @@ it('enrich run never spends more than --max-credits, and a later run enriches th
   await expectPromisesKept(system);
 });
 
-it('enrich run spends nothing without approval: neither without --yes nor after the answer no', async () => {
+it('enrich run makes no call without --yes, and makes no call after the answer no', async () => {
   const file = system.sample(50);
   const bill = sinceNow();
   const planned = await system.here(['run', file, '--json']);
@@ -105,7 +105,7 @@ it('enrich approve continues a run that Ctrl-C left waiting for approval', async
   expect(again.stdout).not.toMatch(/@|employer/);
 });
 
-it('enrich run continues an unfinished run with the options it began with, unless the operator paused it', async () => {
+it('enrich run continues an unfinished run of the file, but not if the operator paused the run', async () => {
   const file = system.sample(40);
   const run = ['run', file, '--yes', '--json'];
   system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
@@ -129,7 +129,7 @@ it('enrich run continues an unfinished run with the options it began with, unles
   await expectPromisesKept(system);
 });
 
-it('an unexpected export pauses its run before the first call, even with --yes', async () => {
+it('an export that misses --expect pauses its run before the first call, even with --yes', async () => {
   const options = ['--source', 'weekly', '--expect', 'rows=50%..150%', '--yes', '--json'];
   expect((await system.here(['run', system.sample(20), ...options])).facts().status).toBe('finished');
   const command = ['run', system.sample(60), ...options, '--only', 'City in Lyon,malmö'];
@@ -150,7 +150,7 @@ it('an unexpected export pauses its run before the first call, even with --yes',
   await expectPromisesKept(system);
 });
 
-/** An export of no known CRM: the same record ids in each, and other people for each seed. */
+/** Writes an export of an unknown CRM: the same record ids for every seed, and other people for each seed. */
 function genericExport(name: string, seed: number): string {
   const file = join(system.directory, name);
   const text = [...sampleExport({ people: 12, seed })].join('');
@@ -185,9 +185,9 @@ it('a contact is filled without a call if another source has already paid for th
 
 const shapes = ['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const;
 
-it("no person gets another person's data, whatever shape the answer has", async () => {
-  // Ten people, which are a call, for each shape: the name of the shape in their last names selects the fault. The
-  // sandbox returns namesakes of some people of other names, who are a mismatch in any order.
+it("no contact gets another person's data from reordered, short, foreign or repeated matches", async () => {
+  // Ten people, who are one call, for each shape. Their last names contain the shape, which selects the fault. The
+  // sandbox adds namesakes of some people, who must be a mismatch in any order.
   const people = shapes.flatMap((shape) =>
     Array.from(
       { length: 10 },

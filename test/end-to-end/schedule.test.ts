@@ -9,7 +9,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 const system = await TestSystem.ofFile({ worker: true });
 mkdirSync(join(system.directory, 'exports'));
 
-/** An export of other invented people for each seed, younger the higher the seed. */
+/** Writes an export. Each seed has other invented people, and a higher seed has a later modification time. */
 function write(name: string, people: number, seed: number): void {
   const file = join(system.directory, 'exports', name);
   writeFileSync(file, [...sampleExport({ people, seed })].join(''));
@@ -20,7 +20,7 @@ function schedule(...parameters: readonly string[]): Promise<Ended> {
   return system.here(['schedule', ...parameters]);
 }
 
-/** Flags without blanks in them. */
+/** Splits a command line at spaces; no flag has a space in it. */
 function words(line: string): string[] {
   return line.split(' ');
 }
@@ -36,14 +36,14 @@ async function show(name: string): Promise<Shown> {
   return JSON.parse((await schedule('show', name, '--json')).stdout) as Shown;
 }
 
-/** Lets a schedule fire, and waits until what it started has ended. */
+/** Triggers a schedule, and waits until the workflow of this trigger has ended. */
 async function fire(name: string, times: number): Promise<Shown> {
   expect((await schedule('trigger', name)).code).toBe(0);
   await timesEnded(name, times);
   return show(name);
 }
 
-/** Waits until that many times of a schedule have ended. */
+/** Waits until a schedule has this number of ended workflows. */
 async function timesEnded(name: string, times: number): Promise<void> {
   const client = await system.temporal();
   const ended = async (): Promise<number> => {
@@ -57,7 +57,7 @@ async function timesEnded(name: string, times: number): Promise<void> {
   await expect.poll(ended, { interval: 100 }).toBe(times);
 }
 
-it('enrich schedule enriches the newest file, and makes no calls when it runs again', async () => {
+it('a schedule enriches the newest file, and makes no call when it fires again for the same file', async () => {
   write('crm-1.csv', 30, 1);
   write('crm-2.csv', 60, 2);
   const made = await schedule(
@@ -83,7 +83,7 @@ it('enrich schedule enriches the newest file, and makes no calls when it runs ag
   await expectPromisesKept(system);
 });
 
-it('enrich schedule shows a run that waits for the operator, and "latest" names this run', async () => {
+it('enrich schedule shows its run that waits for the operator, and "latest" names this run', async () => {
   write('poor-1.csv', 40, 9);
   await schedule(
     ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),

@@ -9,7 +9,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
 import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
-/** What a worker needs breaks beneath the worker. */
+/** Tests in which Temporal or PostgreSQL is killed while a worker needs the server. */
 const system = await TestSystem.ofFile({ latency: 400, temporalOnDisk: true });
 let begun: Begun[] = [];
 
@@ -26,20 +26,20 @@ function begin(parameters: readonly string[], settings: Record<string, string>):
   return process;
 }
 
-/** Waits until the service has had more than that many further calls. */
+/** Waits until the service has received more than this number of additional calls. */
 async function untilCalls(calls: number, sandbox = system.sandbox): Promise<void> {
   const before = sandbox.log.calls().length;
   await expect.poll(() => sandbox.log.calls().length).toBeGreaterThan(before + calls);
 }
 
 it('after kills of Temporal and of PostgreSQL, a run continues and pays for no person twice', async () => {
-  // The bill of a sandbox is compared with one database.
+  // This test has a sandbox of its own, because a bill is compared with one database.
   const sandbox = await startSandbox({ latency: 400, rateLimits: 'unlimited' });
   onTestFinished(() => sandbox.close());
   const directory = join(system.directory, 'postgres');
   const postgres = await startEmbeddedPostgres({ directory });
   const warehouse = testWarehouse(openWarehouse(postgres.databaseUrl, { connections: 2 }));
-  // Calls are still to come after each kill.
+  // This rate limit leaves calls to make after each kill.
   const limit = '5/2s';
   const settings = {
     ...system.sharedTemporal(),
@@ -61,7 +61,7 @@ it('after kills of Temporal and of PostgreSQL, a run continues and pays for no p
   await expectPromisesKept({ warehouse, sandbox }, limit);
   await expectRebuildEqual(warehouse);
   await warehouse.close();
-  // A worker whose database is away waits for it.
+  // A worker with an unreachable database waits for the database.
   worker.kill('SIGTERM');
   expect(await worker.ended).toBe(0);
   await stopServer(directory);

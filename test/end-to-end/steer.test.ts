@@ -18,7 +18,7 @@ async function latestRun(): Promise<string> {
   return rows[0]!.run_id;
 }
 
-/** Bulk calls in the rate windows; polls have windows of their own. */
+/** Counts the bulk calls in the rate windows; polls have other rate windows. */
 async function countedCalls(): Promise<number> {
   const rows = await system.warehouse.query<{ calls: number }>`
     select count(*)::int as calls from enrichment.rate_calls where scope = ${bulkMatchScope}`;
@@ -30,10 +30,10 @@ async function statusOf(runId: string): Promise<RunFacts> {
 }
 
 it.each([
-  ['SIGINT to its process', false],
-  ['SIGKILL to npx, which started it', true],
+  ['SIGINT to its own process', false],
+  ['SIGKILL to npx, its parent process', true],
 ])('enrich run with its own worker pauses its run after %s', async (_, byNpx) => {
-  // Calls of the tests above are in the window.
+  // The rate window also has the calls of the tests above.
   const RATE_LIMITS = `${(await countedCalls()) + 2}/hour`;
   const calls = () => system.sandbox.log.calls().length;
   const before = calls();
@@ -56,13 +56,13 @@ it.each([
   await expectPromisesKept(system);
 });
 
-/** Runs a command whose process is killed at a point of a call. */
+/** Runs a command, and kills its process at this point of a call. */
 async function killAt(point: string, command: readonly string[]): Promise<void> {
   const killed = await system.enrich(command, { ENRICH_KILL_AT: point, ENRICH_HEARTBEAT_SECONDS: '3' });
   expect({ point, code: killed.code }).toEqual({ point, code: null });
 }
 
-/** What commands say of a killed run, and that a pause records its calls. */
+/** Expects that commands explain a killed run, and that a pause closes its calls without a new call. */
 async function expectPausable(runId: string): Promise<void> {
   const { calls } = system.sandbox.log.bill();
   const killed = await system.hereAlone(['status', runId.slice(-6)]);
@@ -84,12 +84,12 @@ async function expectPausable(runId: string): Promise<void> {
   expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason });
 }
 
-it('a run is paid for once although its process is killed at each point of a call', async () => {
+it('no person is billed twice although the process of the run is killed at each point of a call', async () => {
   const people = 200;
   const runs = () => system.warehouse.query`select run_id from runs`;
   const before = (await runs()).length;
   const run = ['run', system.sample(people), '--yes', '--json'];
-  // In the order of a run: each process comes a step further than the one before.
+  // The points are in the order of a call: each process gets one step further than the process before.
   for (const point of ['admitted:2', 'calling:3', 'answered:4']) await killAt(point, run);
   const runId = await latestRun();
   await expectPausable(runId);
@@ -106,7 +106,7 @@ it('a run is paid for once although its process is killed at each point of a cal
 describe('with a worker of a server', () => {
   beforeAll(() => system.startWorker());
 
-  it('an empty day budget pauses a run until a command raises it', async () => {
+  it('an empty day budget pauses a run before its first call until enrich budget set raises the budget', async () => {
     const calls = system.sandbox.log.bill().calls;
     expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
     const paused = await system.here(['run', system.sample(30), '--yes', '--json']);
@@ -125,7 +125,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('a pilot pauses the run after its people; only enrich resume continues with the other people', async () => {
+  it('a pilot pauses the run after the people of the pilot; only enrich resume looks up the others', async () => {
     const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
     const calls = system.sandbox.log.bill().calls;
     const piloted = await system.here(command);
@@ -165,7 +165,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich status shows that the workflow of a run is gone, and enrich resume continues the run', async () => {
+  it('enrich status shows that a run has lost its workflow, and enrich resume continues the run', async () => {
     const command = [
       'run',
       system.sample(30),
@@ -192,7 +192,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('Ctrl-C in enrich run beside separate workers leaves the run running, and says so', async () => {
+  it('Ctrl-C in enrich run leaves a run of separate workers running, and the command says so', async () => {
     const limit = `${(await countedCalls()) + 1}/hour`;
     await system.startWorker({ RATE_LIMITS: limit });
     const before = system.sandbox.log.calls().length;

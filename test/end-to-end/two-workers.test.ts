@@ -27,8 +27,8 @@ it('two workers share one rate limit although one is killed and replaced', async
   killed.kill('SIGKILL');
   expect(watched.output()).toContain(`service: ${system.sandbox.baseUrl}; rate limits: 20/5s\n`);
   const metricsUrl = /metrics on (\S+)/.exec(watched.output())![1]!;
-  // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker. It
-  // leaves out the database where that does not answer in time.
+  // One scrape has metrics of the process, of the database, and of Temporal's SDK. The scrape leaves out the database's
+  // metrics if the database does not answer in time.
   let scrape = '';
   const unserved = async (): Promise<readonly string[]> => {
     scrape = await (await fetch(metricsUrl)).text();
@@ -44,18 +44,18 @@ it('two workers share one rate limit although one is killed and replaced', async
   await Promise.all([watched.ended, system.stopWorker()]);
 
   expect(facts.status).toBe('finished');
-  // EnrichNoWorker knows a worker by it.
+  // The alert EnrichNoWorker recognises a worker by this metric.
   expect(scrape).toMatch(/^temporal_worker_task_slots_available\{.*worker_type="ActivityWorker".*\} \d/m);
   expect(busiest(system.sandbox, limit.seconds)).toBeLessThanOrEqual(limit.calls);
   expect(system.sandbox.log.bill().refused).toBe(0);
-  // A slot is used again when its window is over. The kill stops up to two windows, until Temporal misses the worker's
-  // heartbeat and offers its workflow task elsewhere: so the median. `npm run soak:limits` measures the used share.
+  // A slot is used again when its window is over. The kill blocks slots for up to two windows, until Temporal notices
+  // the missing heartbeat, so the test takes the median. `npm run soak:limits` measures the used share.
   expect(medianReuse(system.sandbox.log.calls().map(({ at }) => at))).toBeLessThan(2 * limit.seconds * 1_000);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
 });
 
-/** Milliseconds from a call to the call that takes its slot again, for half of the calls or more. */
+/** Median milliseconds from a call to the next call that uses the same slot. */
 function medianReuse(times: readonly number[]): number {
   const reuses = times.slice(limit.calls).map((at, index) => at - times[index]!);
   return reuses.toSorted((one, other) => one - other)[Math.floor(reuses.length / 2)]!;

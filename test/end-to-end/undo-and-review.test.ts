@@ -8,7 +8,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 const system = await TestSystem.ofFile({ latency: 20 });
 await system.startWorker({ LATE_RESULTS_POLL_AFTER: '1s' });
 
-/** Contacts and phones as they are, in every column. */
+/** Returns all columns of all contacts and phones as text. */
 async function contents(): Promise<string> {
   const rows = await system.warehouse.query<{ content: string }>`
     select (select coalesce(string_agg(c::text, E'\\n' order by c::text), '') from enriched_contacts c)
@@ -16,7 +16,7 @@ async function contents(): Promise<string> {
   return rows[0]!.content;
 }
 
-/** Contacts with a person among those whose cells a run recorded. */
+/** Counts the contacts of a run that have a person. */
 async function contactsOf(runId: string): Promise<number> {
   const rows = await system.warehouse.query<{ contacts: number }>`
     select count(*)::int as contacts
@@ -41,7 +41,7 @@ interface Said {
   readonly restored: number;
 }
 
-it('enrich undo shows its effect, asks for approval and keeps the answers; --revert restores the data', async () => {
+it('enrich undo shows its effect, needs approval and keeps the answers; --revert restores the data', async () => {
   await enriched(system.sample(20));
   const run = await enriched(system.sample(30), '--reveal', 'phone');
   const after = await contents();
@@ -71,7 +71,7 @@ it('enrich undo shows its effect, asks for approval and keeps the answers; --rev
   expect(await contents()).toBe(after);
 });
 
-it('people of an undone run are paid for again only after enrich undo --discard-answers', async () => {
+it('a later run pays again for people of an undone run only if enrich undo had --discard-answers', async () => {
   const file = system.sample(20);
   const first = await enriched(file);
   await undo(first.run_id, '--yes');
@@ -84,7 +84,7 @@ it('people of an undone run are paid for again only after enrich undo --discard-
   await expectPromisesKept(system);
 });
 
-it('enrich review lists a contact without personal data, and a decision assigns or removes a person', async () => {
+it('enrich review lists contacts without personal data, and its decisions assign or remove a person', async () => {
   const known = await enriched(system.sample(10));
   const rows = await system.warehouse.query<{ email: string; person: string }>`
     select r.email, c.person_id as person

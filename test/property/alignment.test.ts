@@ -6,10 +6,10 @@ import type { Person } from '../../src/domain/identity/person.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../src/service/client.ts';
 
-/** Few in the suite; `npm run property:answers` draws more. */
+/** The suite draws few cases; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 100);
 
-/** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
+/** Few names, employers and e-mails, so that namesakes, colleagues and shared e-mails are the rule. */
 const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');
 const last = fc.constantFrom('Novak', 'Okoro', "O'Neil", 'Marsh-Lang');
 const company = fc.constantFrom('Orbit', 'Fjord & Sons', 'Globex Ltd');
@@ -33,12 +33,12 @@ const person: fc.Arbitrary<Person> = fc.record({
   organization: fc.option(fc.record({ name: company })),
 });
 const asked = fc.array(identity, { minLength: 1, maxLength: 10 });
-/** Of one id each: the digest withholds people of one id whose names contradict each other. */
+/** Each person has an id of its own, because the digest withholds people of one id with different names. */
 const matches = fc
   .array(fc.option(person), { maxLength: 12 })
   .map((people) => people.map((each, index): Person | null => each && { ...each, id: String(index) }));
 
-it('any answer gives each row one outcome, and assigns or quarantines each person', () => {
+it('for any answer, each row gets one outcome, and each person is assigned or quarantined', () => {
   fc.assert(
     fc.property(asked, matches, (rows, people) => {
       const alignment = alignCall(rows, people);
@@ -54,7 +54,7 @@ it('any answer gives each row one outcome, and assigns or quarantines each perso
   );
 });
 
-it('no answer gives a row a person with another first name', () => {
+it('no answer assigns a row a person with another first name', () => {
   fc.assert(
     fc.property(asked, matches, (rows, people) => {
       for (const [index, row] of alignCall(rows, people).rows.entries()) {
@@ -81,7 +81,7 @@ it('the order of people in an answer does not change which people are accepted',
   );
 });
 
-/** Twenty people, each with an address and id of their own; most have a namesake, some at the same employer. */
+/** Twenty people, each with an own e-mail and id. Most have a namesake, some at the same employer. */
 const known = Array.from({ length: 20 }, (_, number) => {
   const firstName = ['Ada', 'Ben'][number % 2]!;
   const lastName = ['Novak', 'Okoro'][(number >> 3) & 1]!;
@@ -108,7 +108,7 @@ const scenario = fc.record({
   strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
 });
 
-it('no change to the list of a correct answer gives a row another person or drops identified people', () => {
+it('reordered, dropped or added people in a correct answer never give a row another person', () => {
   fc.assert(
     fc.property(scenario, ({ asked: those, strangers }) => {
       const rows = those.map(({ number }) => known[number]!.identity);
@@ -141,7 +141,7 @@ it('no change to the list of a correct answer gives a row another person or drop
   );
 });
 
-describe('a field that the service sends with another type', () => {
+describe('a field with a wrong type', () => {
   const domain = fc.constantFrom('orbit.example', 'orbit.test', 'fjord.example');
   const row: fc.Arbitrary<Identity> = fc.record(
     {
@@ -176,7 +176,7 @@ describe('a field that the service sends with another type', () => {
     ...'contact contact.email contact.organization_name employment_history'.split(' '),
   );
 
-  /** The person with the field at the path replaced, where the field says something. */
+  /** Replaces the field at the path in a person, if the field has a value. */
   function replaced(whole: object, [member = '', ...rest]: readonly string[], value: unknown): object {
     const own = (whole as Readonly<Record<string, unknown>>)[member];
     if (own === null || own === undefined) return whole;
@@ -189,7 +189,7 @@ describe('a field that the service sends with another type', () => {
     return alignCall([own], answer.matches).rows[0]!.outcome === 'enriched';
   }
 
-  it('a field of the wrong type never makes a row accept a person whom it would refuse otherwise', () => {
+  it('a field of the wrong type never makes a row accept a person that it refuses with a correct field', () => {
     fc.assert(
       fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
         const damaged = replaced(whole, at.split('.'), value);

@@ -133,7 +133,7 @@ const placeFields: readonly ImportField[] = ['city', 'state', 'country'];
 describe.each(importerNames)('files for %s', (name) => {
   const importer: Importer = importers[name];
 
-  /** The record has another value than the warehouse after the import. */
+  /** True if the CRM record keeps a value that differs from the warehouse after the import. */
   function keepsOther(
     field: ImportField,
     { cell, value }: Case,
@@ -144,7 +144,7 @@ describe.each(importerNames)('files for %s', (name) => {
     return (after.get(label) ?? cell) === cell && !sameValue(field, cell, value ?? '');
   }
 
-  it('import files change only cells that their policies allow, and report a decision for each field', async () => {
+  it('importing the files changes only cells that the policies allow, and each field has a decision', async () => {
     await fc.assert(
       fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
         const contacts = contactsOf(name, world);
@@ -198,7 +198,7 @@ const blankWorld = (contacts: number) =>
     () => Object.fromEntries(importFields.map((field) => [field, blank])) as Record<ImportField, Case>,
   );
 
-it('writeImportFiles() splits files at the limits of the importer', async () => {
+it("writeImportFiles() splits files at the importer's maximum of rows and bytes", async () => {
   const partsOf = (limits: Partial<Importer>): Promise<WrittenImport['parts']> =>
     written(
       contactsOf('hubspot', blankWorld(10)),
@@ -228,7 +228,7 @@ it.each([
   ['2026-06-01', '2026-06-02T13:00:00Z', 'overwritten'],
   ['03/04/2026', '2026-06-02T13:00:00Z', 'kept'],
 ])(
-  'writeImportFiles() reads the modified time %s as late as possible: a value found at %s is %s',
+  'writeImportFiles() reads %s as the latest possible modified time: the CRM value beside a value of %s is %s',
   async (modifiedTime, observed, decision) => {
     const [contact] = contactsOf('hubspot', blankWorld(1));
     const newest = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
@@ -259,7 +259,7 @@ it.each([
   ],
   ['hubspot', '4000', 'Customer No', '17', 0],
 ] as const)(
-  'writeImportFiles() for %s drops contact %s if the export shows another record id: %s %s',
+  'writeImportFiles() for %s leaves contact %s out if its export has no or another record id: %s "%s", left out: %i',
   async (name, contactId, column, cell, expected) => {
     const [contact] = contactsOf(name, blankWorld(1));
     const mapped = {
@@ -274,9 +274,9 @@ it.each([
 );
 
 it.each(['zcrm_', ''])(
-  'writeImportFiles() names a Zoho record with the prefix "%s" if its row has it',
+  'writeImportFiles() writes a Zoho record id with the prefix "%s" of the export',
   async (prefix) => {
-    // Contact ids of the warehouse have no prefix.
+    // Contact ids of the warehouse do not have the prefix zcrm_.
     const [contact] = contactsOf('zoho', blankWorld(1));
     const row: [string, string] = [headerKey('Record Id'), ` ${prefix}${contact!.contactId} `];
     const exported = [new Map([...contact!.exported[0]!, row])];
@@ -288,7 +288,7 @@ it.each(['zcrm_', ''])(
   },
 );
 
-it('writeImportFiles() puts a job change into a separate file, and the record stays at its company', async () => {
+it("writeImportFiles() writes a job change into job-changes.csv, and keeps the record's employer", async () => {
   const [contact] = contactsOf('hubspot', blankWorld(1));
   const moved: ContactToImport = {
     ...contact!,
@@ -304,7 +304,7 @@ it('writeImportFiles() puts a job change into a separate file, and the record st
 it.each([
   ['hubspot', ['update-001.csv']],
   ['zoho', ['update-first-name-001.csv', 'update-last-name-001.csv']],
-] as const)('writeImportFiles() writes the updates of %s into %j', async (name, files) => {
+] as const)('writeImportFiles() writes updates of two fields for %s into %j', async (name, files) => {
   const world = (['first_name', 'last_name'] as const).map((changed) =>
     Object.fromEntries(
       importFields.map((field) => [field, field === changed ? blank : { ...blank, value: null }]),

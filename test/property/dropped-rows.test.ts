@@ -12,8 +12,8 @@ import { everything } from '../helpers/database/contents.ts';
 import { sequence, type Step, openWorlds } from '../helpers/invented/warehouse-world.ts';
 
 /**
- * The same few sequences in the suite; `npm run property:dropped-rows` draws 500 others each time.
- * `SEED=7 DROPPED_SEQUENCES=20` plays twenty from seed 7 on.
+ * The suite plays the same few sequences each time; `npm run property:dropped-rows` draws 500 new ones. With
+ * `DROPPED_SEQUENCES=20 SEED=7` it plays twenty from seed 7 on.
  */
 const chosen = process.env['DROPPED_SEQUENCES'];
 const numRuns = Number(chosen ?? 2);
@@ -38,7 +38,7 @@ const decidedAfterRetention: [Step[], Step[]] = [
   [{ kind: 'decision', run: 0, contact: 0, human: 1, verdict: 'rejected' }],
 ];
 
-/** The steps in three of the six runs of a world. An undo or a revert can be of any run. */
+/** Moves the steps into three of the six runs of a world. An undo or a revert can be of any run. */
 function inRuns(steps: readonly Step[], first: 0 | 3): Step[] {
   const within = (run: number): number => first + (run % 3);
   return steps.map((step): Step => {
@@ -85,13 +85,13 @@ async function play(
 }
 
 it(
-  'an erasure has the same effect whether retention has cleared or dropped rows',
+  'an erasure has the same effect whether retention has cleared the cells of rows or deleted the rows',
   { timeout: 3_600_000 },
   async () => {
     let droppedRows = 0;
     await fc.assert(
       fc.asyncProperty(sequence, sequence, async (before, after) => {
-        // A run has no more rows after its end.
+        // A run gets no more rows after its end, so the later steps use other runs.
         const steps = [...inRuns(before, 0), ...inRuns(after, 3)];
         const [one, other] = [
           await play(cleared, steps, before.length, { staging: 0 }),

@@ -6,18 +6,18 @@ import { readCredits, readJson, readRequestId } from '../../src/service/answers/
 it.each([
   ['the last of repeated names, as JSON.parse does', '{"request_id":1,"request_id":2}', '2'],
   ['a number with spaces around it', '{ "request_id" :\n 3 }', '3'],
-  ['nothing of a nested object', '{"a":{"request_id":4}}', undefined],
-  ['nothing of a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
-  ['nothing of a list', '[{"request_id":6}]', undefined],
-  ['nothing of a scalar', '7', undefined],
+  ['undefined from a nested object', '{"a":{"request_id":4}}', undefined],
+  ['undefined from a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
+  ['undefined from a list', '[{"request_id":6}]', undefined],
+  ['undefined from a scalar', '7', undefined],
 ])('readRequestId() reads %s', (_, text, expected) => {
   expect(idOf(text)).toBe(expected);
 });
 
-/** The request id of a JSON text. */
+/** Reads the request id of a JSON text. */
 const idOf = (text: string): string | undefined => readRequestId(readJson(Buffer.from(text)));
 
-it('readRequestId() keeps every signed 64-bit number exactly, and larger ones, even beside another id', () => {
+it('readRequestId() keeps 64-bit and larger numbers exactly, also if a nested object has a request id', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
       const other = `{"request_id":${id + 1n}}`;
@@ -65,7 +65,7 @@ it.each<[unknown, object]>([
   expect(readCredits(source)).toEqual(expected);
 });
 
-it('readJson() reads JSON that is quoted once as a string', () => {
+it('readJson() reads JSON that is quoted as one JSON string', () => {
   expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))).toEqual({ message: 'x' });
 });
 

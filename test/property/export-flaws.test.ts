@@ -16,7 +16,7 @@ interface FlawedExport {
 
 type FlawName = (typeof flaws)[number];
 
-/** Changes of one sign of one row. */
+/** Flaws that change one character of one row. */
 const flaws = [
   'none',
   'a surplus quote',
@@ -108,7 +108,9 @@ function flawed(
   }
 }
 
-/** The same few cases in the suite; `npm run property:reading` draws others each time. READING_SEED repeats a run. */
+/**
+ * The suite reads the same few cases each time; `npm run property:reading` draws new ones. READING_SEED repeats them.
+ */
 const chosen = process.env['READING_CASES'];
 const given = process.env['READING_SEED'] ?? (chosen === undefined ? '7' : undefined);
 const options = { numRuns: Number(chosen ?? 100), ...(given !== undefined && { seed: Number(given) }) };
@@ -119,7 +121,7 @@ interface Read {
   readonly faults: string[];
 }
 
-/** What is read of a file, or why it is refused. */
+/** Reads a file: returns its rows, or the problem with which the file is refused. */
 async function read(content: string): Promise<Read | Problem> {
   const found: Read = { rows: [], faults: [] };
   try {
@@ -138,7 +140,7 @@ async function read(content: string): Promise<Read | Problem> {
 }
 
 it(
-  'an export with one flaw is read exactly, has its damaged rows malformed, or is refused',
+  'an export with one flaw is read exactly, or its damaged rows are malformed, or the file is refused',
   { timeout: 3_600_000 },
   async () => {
     await fc.assert(
@@ -148,7 +150,7 @@ it(
         const isLast = row === rows.length - 1;
         const hasOddQuotes = text.split('"').length % 2 === 0;
         if (found instanceof Problem) {
-          // A refusal is right for every flaw, and wrong for a file without one.
+          // A file with a flaw may be refused, but a file without a flaw may not.
           expect(flaw).not.toBe('none');
           expect(found.exitCode).toBe(2);
           return;

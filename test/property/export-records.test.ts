@@ -19,7 +19,7 @@ const lineEnds = fc.constantFrom('\n', '\r\n');
 const delimiter = fc.constantFrom(',', ';', '\t');
 const cuts = fc.array(fc.nat(400), { maxLength: 6 });
 
-/** Splits a text at these places, also between the halves of a character. */
+/** Splits a text at these positions, also between the two halves of a character. */
 function piecesOf(text: string, places: readonly number[]): string[] {
   const ends = places.map((place) => place % (text.length + 1)).sort((left, right) => left - right);
   return [...ends, text.length].map((end, index) => text.slice(ends[index - 1] ?? 0, end));
@@ -40,7 +40,7 @@ function parseInPieces(dialect: Dialect, pieces: readonly string[]): string[][] 
 it('records are read as they were written, wherever the text is split into chunks', () => {
   fc.assert(
     fc.property(records, lineEnds, delimiter, cuts, fc.boolean(), (written, end, sign, at, isClosed) => {
-      // A cell that ends in CR before a line end is the one thing that CSV cannot say apart.
+      // CSV cannot distinguish a cell that ends with CR from a line end CRLF, so such cells are left out.
       const text =
         Papa.unparse(written, { delimiter: sign, newline: end, quotes: true }) + (isClosed ? end : '');
       expect(parseInPieces({ delimiter: sign }, piecesOf(text, at))).toEqual(written);
@@ -69,7 +69,7 @@ const damages: readonly Damage[] = [
   { name: 'a CR alone among LF', text: 'a,b\n1,"x\r"\n2,y\r3,z\n', type: 'export.line-ends', line: 3 },
 ];
 
-it('damaged text is refused with its type and line, wherever the text is split into chunks', () => {
+it('damaged text is refused with the same error type and line, wherever the text is split into chunks', () => {
   fc.assert(
     fc.property(fc.constantFrom(...damages), cuts, ({ text, type, line }, at) => {
       expect(() => parseInPieces({ delimiter: ',' }, piecesOf(text, at))).toThrow(
@@ -87,7 +87,7 @@ it('a record that never ends is refused before the rest of a large file is in me
   );
 });
 
-it('a quote is an ordinary character if the file does not quote cells', () => {
+it('a quote is an ordinary character if the mapping file says that cells are not quoted', () => {
   const read = parseInPieces({ delimiter: ',', quotes: 'none' }, ['1,5" pipe\n2,"x\n']);
   expect(read).toEqual([
     ['1', '5" pipe'],

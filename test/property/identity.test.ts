@@ -18,7 +18,7 @@ import { alignCall } from '../helpers/invented/align-call.ts';
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 
-/** A contact of an export, and its true human. */
+/** A contact of an export with the human that it really is. */
 interface WorldRow {
   readonly source: string;
   readonly contactId: string;
@@ -26,26 +26,23 @@ interface WorldRow {
   readonly identity: Identity;
 }
 
-/**
- * The service's answer for the row of a call: the person whom it finds, and a person whom it adds.
- *
- */
+/** The people that the service returns for a row: the person that it finds, and sometimes an additional person. */
 type WorldAnswer = (asked: WorldRow) => (Person | null)[];
 
 /**
- * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, ids in some
- * answers only and job changes, and the exports that name them.
+ * A few people with shared names, shared family e-mails, reassigned e-mails, wrong profile URLs, missing ids and job
+ * changes, and the exports that have them as rows.
  */
 interface IdentityWorld {
   readonly rows: readonly WorldRow[];
   readonly answer: WorldAnswer;
-  /** The true human of a person of an answer. */
+  /** Returns the human that a person of an answer really is. */
   readonly humanOf: (person: Person) => number;
   /**
-   * Whether exports and answers suffice to distinguish each row from other people. If not, the rule can be wrong, but
-   * gives the same result in every order.
+   * True if exports and answers suffice to distinguish each row from other people. Otherwise the rule can be wrong, but
+   * must give the same result in every order.
    *
-   * @param named everybody in the answers to the calls that were made
+   * @param named all people in the answers to the calls of the test
    */
   canBeTold(named: readonly Person[]): boolean;
 }
@@ -57,16 +54,16 @@ const human = fc.record({
   first: fc.constantFrom('Ada', 'Ben', 'Cleo'),
   last: fc.constantFrom('Novak', 'Okoro'),
   employer: fc.nat(1),
-  /** The export has the previous employer. */
+  /** True if the export still has the previous employer of the human. */
   hasMoved: fc.boolean(),
   hasProfile: fc.boolean(),
   hasId: fc.nat(5).map((number) => number > 0),
   home: fc.constantFrom('own', 'family', 'none'),
-  /** The service gives a placeholder instead of the work address. */
+  /** True if the service returns a placeholder in place of the work e-mail. */
   isAddressHidden: fc.boolean(),
-  /** The address belonged to the previous human. */
+  /** True if the work e-mail belonged to another human before. */
   hasRecycledAddress: fc.boolean(),
-  /** Another human whom the service returns as well; often a namesake. */
+  /** Another human that the service returns together with this one; often a namesake. */
   companion: fc.option(fc.nat(), { freq: 2 }),
 });
 
@@ -77,7 +74,7 @@ const anyRow = fc.record({
   source: fc.constantFrom(...sources),
   address: fc.constantFrom('work', 'former', 'home', 'none'),
   hasProfile: fc.boolean(),
-  /** The row has the profile of another human. */
+  /** Index of another human if the row has the profile URL of this human by mistake. */
   wrongProfile: fc.option(fc.nat(), { freq: 5 }),
   hasName: fc.boolean(),
   hasInitial: fc.boolean(),
@@ -90,7 +87,8 @@ const identityWorld: fc.Arbitrary<IdentityWorld> = fc
   .tuple(
     fc.array(human, { minLength: 2, maxLength: 6 }),
     fc.array(anyRow, { minLength: 2, maxLength: 10 }),
-    // Answers for the rows of this source have no ids. So the order does not decide which people have ids.
+    // Answers for the rows of this source have no ids. With a fixed source, the order of calls does not decide which
+    // people have ids.
     fc.option(fc.constantFrom(...sources), { freq: 1 }),
   )
   .map(([humans, rows, withoutIds]) => worldOf(humans, rows, withoutIds));
@@ -140,7 +138,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
   const foundBy = (asked: Identity): number | undefined =>
     all.find((at) => asked.profileUrl !== undefined && profileOf(at) === asked.profileUrl) ??
     all.find((at) => asked.email !== undefined && addressesOf(at).includes(asked.email)) ??
-    // The service finds any one of several namesakes.
+    // Of several namesakes the service finds only one.
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
@@ -180,7 +178,10 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
     };
   });
 
-  /** No identifier of the row leads to another human whom the name does not contradict; nor do two together. */
+  /**
+   * True if no identifier of the row leads to another human, unless the name contradicts; two identifiers must not
+   * agree on another human either.
+   */
   const isOwnIdentifier = ({ human: at, identity: { email, profileUrl, lastName } }: WorldRow): boolean =>
     all.every((other) => {
       if (other === at) return true;
@@ -193,8 +194,8 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
     rows,
     answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
-    // Nobody can distinguish people of one name if no answer shows that there are several. People without an id are
-    // not remembered for other calls.
+    // Rows cannot be distinguished if no answer shows that several people have one name. Only people with an id are
+    // remembered for other calls.
     canBeTold: (named) => {
       const titles = new Set(named.flatMap(({ id, title }) => (id ? [title] : [])));
       const isNamed = (at: number): boolean => titles.has(`human ${at}`);
@@ -205,18 +206,18 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
   };
 }
 
-/** The same few cases in the suite; `npm run property:identity` draws others each time. */
+/** The suite plays the same few cases each time; `npm run property:identity` draws new ones. */
 const chosen = process.env['IDENTITY_CASES'] ?? process.env['IDENTITY_SEQUENCES'];
 const cases = Number(process.env['IDENTITY_CASES'] ?? 100);
 const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 2);
 const given = process.env['IDENTITY_SEED'];
 const drawn = chosen === undefined ? { seed: 7 } : {};
-/** Making a failure smaller takes minutes: `IDENTITY_SEED=…` repeats it and does so. */
+/** `IDENTITY_SEED=…` repeats a failed case and makes it smaller, which takes minutes. */
 const seed = given === undefined ? { ...drawn, endOnFailure: true } : { seed: Number(given) };
 
 const longTest = { timeout: 3_600_000 };
 
-/** Numbers by which exports, rows, batches and answers are ordered. */
+/** Random numbers that determine the order of exports, rows, batches and answers. */
 const order = fc.array(fc.nat({ max: 1_000 }), { minLength: 24, maxLength: 24 });
 
 function shuffled<Value>(values: readonly Value[], numbers: readonly number[], salt: number): Value[] {
@@ -229,7 +230,7 @@ function shuffled<Value>(values: readonly Value[], numbers: readonly number[], s
     .map(({ value }) => value);
 }
 
-/** What the service returns for a call: reordered, and with misses as null or dropped. */
+/** Returns the service's answer to a call: reordered, with misses either as null or left out. */
 function answerOf(
   world: IdentityWorld,
   asked: readonly WorldRow[],
@@ -242,7 +243,7 @@ function answerOf(
   );
 }
 
-/** The rows whom a run asks for: the first of those that a chain of shared keys connects. */
+/** Returns the rows that a run looks up: the first row of each group that shared keys connect. */
 function withoutRepeated(rows: readonly WorldRow[]): WorldRow[] {
   let people: { readonly first: WorldRow; readonly keys: readonly string[] }[] = [];
   for (const row of rows) {
@@ -257,7 +258,7 @@ function withoutRepeated(rows: readonly WorldRow[]): WorldRow[] {
   return people.map(({ first }) => first);
 }
 
-/** Which person each contact is; plays what the warehouse does, in memory. */
+/** Assigns people to contacts in memory, as the warehouse does in its tables. */
 class Play {
   readonly contacts = new Map<WorldRow, Person>();
   readonly #world: IdentityWorld;
@@ -265,9 +266,9 @@ class Play {
   readonly #rows: { readonly row: WorldRow; readonly compared: ComparedIdentity }[] = [];
   readonly #asked = new Set<WorldRow>();
   readonly people: Person[] = [];
-  /** The numbers of the calls that returned the people. */
+  /** The number of the call that returned each person. */
   readonly #calls: number[] = [];
-  /** The rows that a person without an id was accepted for: only these find the person again. */
+  /** For each person without an id, the row that accepted the person: only this row finds the person again. */
   readonly #owners = new Map<Person, WorldRow>();
 
   constructor(world: IdentityWorld, numbers: readonly number[]) {
@@ -323,7 +324,7 @@ class Play {
     );
   }
 
-  /** A row counts as asked for if a call has asked under one of its keys. */
+  /** A row counts as looked up if a call has looked up one of its keys. */
   #wasAsked(row: WorldRow): boolean {
     const keys = identityKeys(row.identity);
     return [...this.#asked].some(({ identity }) => identityKeys(identity).some((key) => keys.includes(key)));
@@ -360,28 +361,32 @@ function pairsOf(world: IdentityWorld, contacts: ReadonlyMap<WorldRow, Person>):
   return [...contacts].map(([row, person]) => `${row.contactId} is ${world.humanOf(person)}`).sort();
 }
 
-it('identity across calls is correct, and independent of the order and batches of rows', longTest, () => {
-  let [pairs, told] = [0, 0];
-  fc.assert(
-    fc.property(identityWorld, order, order, (world, one, other) => {
-      const { contacts, people } = new Play(world, one);
-      if (world.canBeTold(people)) {
-        const wrong = [...contacts].filter(([row, person]) => world.humanOf(person) !== row.human);
-        expect(wrong).toEqual([]);
-        told += contacts.size;
-      }
-      pairs += contacts.size;
-      // People without an id are known only to the rows of their own call, and calls depend on the order.
-      if (people.every(({ id }) => id))
-        expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
-    }),
-    { numRuns: cases, ...seed },
-  );
-  expect(pairs).toBeGreaterThan(cases / 2);
-  expect(told).toBeGreaterThan(cases / 10);
-});
+it(
+  'the identity rules give each contact its own person, in every order and batch size of the rows',
+  longTest,
+  () => {
+    let [pairs, told] = [0, 0];
+    fc.assert(
+      fc.property(identityWorld, order, order, (world, one, other) => {
+        const { contacts, people } = new Play(world, one);
+        if (world.canBeTold(people)) {
+          const wrong = [...contacts].filter(([row, person]) => world.humanOf(person) !== row.human);
+          expect(wrong).toEqual([]);
+          told += contacts.size;
+        }
+        pairs += contacts.size;
+        // A person without an id is known only to the rows of its call, and the order decides which rows share a call.
+        if (people.every(({ id }) => id))
+          expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
+      }),
+      { numRuns: cases, ...seed },
+    );
+    expect(pairs).toBeGreaterThan(cases / 2);
+    expect(told).toBeGreaterThan(cases / 10);
+  },
+);
 
-describe('identity across calls is the same in the warehouse as in the rules', () => {
+describe('the warehouse assigns the same people to contacts as the identity rules in memory', () => {
   const { signal } = new AbortController();
   let warehouse: TestWarehouse;
 
@@ -391,7 +396,7 @@ describe('identity across calls is the same in the warehouse as in the rules', (
 
   afterAll(() => warehouse.close());
 
-  /** In an order in which nothing refers to a deleted row. */
+  /** Tables in an order in which no remaining row refers to a deleted row. */
   const tables = (
     'changes, contact_matches, contact_records, contact_keys, person_keys, person_history, digest_queue, people, ' +
     'observation_log, organization_facts, claims, run_people, attempt_people, raw_answers, attempts, ' +
@@ -399,11 +404,15 @@ describe('identity across calls is the same in the warehouse as in the rules', (
   ).split(', ');
 
   async function clear(): Promise<void> {
-    // Of the few rows in them: a truncation makes new files for 17 tables and their indexes, which takes longer.
+    // Deletes the few rows. A truncation would create new files for 17 tables and their indexes, which takes longer.
     await warehouse.pool.query(tables.map((table) => `delete from ${table}`).join('; '));
   }
 
-  /** Puts the people of a run into batches of other sizes and in another order. @returns how many batches */
+  /**
+   * Puts the people of a run into batches of other sizes and in another order.
+   *
+   * @returns the number of batches
+   */
   async function rebatch(runId: string, numbers: readonly number[]): Promise<number> {
     const rows = await warehouse.query<{ row_number: number }>`
       delete from run_people where run_id = ${runId} returning row_number`;
@@ -418,7 +427,11 @@ describe('identity across calls is the same in the warehouse as in the rules', (
     return rows.length === 0 ? 0 : batch + 1;
   }
 
-  /** Plays the run of one export. @returns its id */
+  /**
+   * Plays the run of one export.
+   *
+   * @returns the id of the run
+   */
   async function playRun(world: IdentityWorld, source: string, numbers: readonly number[]): Promise<string> {
     const rows = world.rows.filter((row) => row.source === source);
     const runId = await runningRunOf(
@@ -449,7 +462,7 @@ describe('identity across calls is the same in the warehouse as in the rules', (
   }
 
   it(
-    'identity in the warehouse does not depend on the order of calls, even after an undo and its revert',
+    'the order of calls does not change the person of a contact, also after an undo and its revert',
     longTest,
     async () => {
       await fc.assert(

@@ -20,24 +20,24 @@ import {
   type LateExtras,
 } from '../helpers/warehouse/late-calls.ts';
 
-/** One kind of results of one person. */
+/** The results of one kind for one person. */
 interface Result {
   readonly kind: 'phone' | 'emails' | 'phone_numbers';
   /** Index among the three requested people. */
   readonly person: number;
-  /** Whether a vendor or the service has a value. */
+  /** True if a vendor or the service has a value for the person. */
   readonly isKnown: boolean;
   readonly credits: number;
 }
 
-/** A body with results that the service bills, or repeats. */
+/** A webhook or poll body with results that the service bills, or that it repeats. */
 interface HonestBody {
   readonly results: readonly Result[];
   readonly targetFields: readonly string[] | undefined;
   readonly missing: number | undefined;
 }
 
-/** A body that is sent to a call: an honest one, or noise that must change nothing. */
+/** A body that the test delivers for a call: an honest body, or noise that must change nothing. */
 type Sent = {
   readonly by: 'webhook' | 'poll';
   readonly spaces: number;
@@ -46,12 +46,12 @@ type Sent = {
 const noises = ['html', 'cut', 'nothing', 'nobody', 'nobody-priced', 'stranger', 'incredible'] as const;
 type Noise = (typeof noises)[number];
 
-/** The late results of one call: all bodies and their cost. */
+/** The late results of one call: all delivered bodies, and their total price. */
 interface LateCase {
   readonly extras: LateExtras;
-  /** Found people. */
+  /** Which of the three people were found. */
   readonly found: readonly (0 | 1)[];
-  /** Found people whom the answer lists. */
+  /** Which of the found people the answer lists. */
   readonly listed: readonly (0 | 1)[];
   /** Credits that the answer states; null: none. */
   readonly answered: number | null;
@@ -74,14 +74,14 @@ const allExtras: readonly LateExtras[] = [
 const bit = fc.constantFrom<0 | 1>(0, 1, 1);
 const few = fc.nat({ max: 3 });
 
-/** Results in random parts, repeated parts and wholes, in any order, with bodies of other calls between them. */
+/** Draws results in random parts, repeated parts and combined bodies, in any order, with noise between them. */
 const lateCase: fc.Arbitrary<LateCase> = fc
   .record({
     extras: fc.constantFrom(...allExtras),
     found: fc.tuple(bit, bit, bit).filter((people) => people.includes(1)),
     hidden: fc.option(fc.nat({ max: 2 }), { freq: 5 }),
     saysPrice: fc.boolean(),
-    // By kind and person: whether a value exists, its cost, and the part that has it.
+    // For each kind and person: whether a value exists, its price, and the part that has the value.
     facts: fc.array(fc.record({ isKnown: fc.boolean(), price: few, part: few }), {
       minLength: 9,
       maxLength: 9,
@@ -126,7 +126,7 @@ const lateCase: fc.Arbitrary<LateCase> = fc
       }
     }
     const lateCredits = results.reduce((sum, { result }) => sum + result.credits, 0);
-    // An answer without a price must list all people: nothing else shows the unlisted ones.
+    // An answer without a price must list all people, because only a price shows that people are unlisted.
     const listed = found.map((is, person) => (is && (person !== hidden || answered === null) ? 1 : 0));
     return { extras, found, listed, answered, bodies, bill: (answered ?? 0) + lateCredits };
   })
@@ -165,20 +165,20 @@ const lateCase: fc.Arbitrary<LateCase> = fc
       });
   });
 
-/** `npm run property:late-money` plays 100,000 by the rules alone, and 2,000 of the kind through the warehouse. */
+/** `npm run property:late-money` plays 100,000 cases with the rules alone, and 2,000 through the warehouse. */
 const ruleCases = Number(process.env['LATE_MONEY_RULE_CASES'] ?? 300);
 const cases = Number(process.env['LATE_MONEY_CASES'] ?? 8);
 
-/** Calls of one day's budget, side by side. */
+/** Number of calls that are played at the same time. */
 const atOnce = 4;
 
 const warehouse = await warehouseOfFile();
 
-it(`the rules settle ${ruleCases} calls for the billed price, and no call below it while results are awaited`, () => {
+it(`lateBill() settles ${ruleCases} random calls at the billed price, and never settles less before`, () => {
   fc.assert(fc.property(lateCase, playByRules), { numRuns: ruleCases });
 });
 
-/** Without a warehouse: which results are filled and what they cost together, after each delivery. */
+/** Plays a case without a warehouse: after each body, computes which results are covered and what they cost. */
 function playByRules(late: LateCase): void {
   const { extras, found, listed, answered, sent, bill } = late;
   const expected = lateKindsRequestedBy(extras).flatMap((kind) =>
@@ -218,13 +218,15 @@ function playByRules(late: LateCase): void {
   expect(settled).toBe(isWholeListed(late) ? bill : undefined);
 }
 
-/** Nothing shows whose results the people are whom an answer bills and does not list: the credits stay held. */
+/**
+ * False if the answer bills people that it does not list. The results cannot be assigned, so the credits stay reserved.
+ */
 function isWholeListed({ found, listed }: LateCase): boolean {
   return found.every((is, person) => is === listed[person]);
 }
 
 it(
-  `late results in ${cases} random orders settle the billed price, and never less while results are awaited`,
+  `late results in ${cases} random orders settle the billed price, and reserve at least this price before`,
   { timeout: 4 * 3_600_000 },
   async () => {
     const seen = { cases: 0, deliveries: 0, settled: 0 };
@@ -244,7 +246,7 @@ it(
 
 async function play(late: LateCase): Promise<void> {
   const call = await callWithPhones(warehouse, late.extras);
-  // Exactly what is reserved: whatever is settled or held beyond it exceeds the budget.
+  // Sets the budget to exactly the reserved credits, so that every additional credit would exceed the budget.
   await warehouse.query`
     update budgets set credits_limit = reserved where budget_id = 'run:' || ${call.runId}::text`;
   const answer = (): Promise<void> => recordPhonesAnswer(warehouse, call, late.listed, late.answered);
@@ -262,7 +264,10 @@ async function play(late: LateCase): Promise<void> {
   else expect(settled).toBeNull();
 }
 
-/** What is settled, or else held, is never below what the service bills in the end; and no budget is exceeded. */
+/**
+ * Expects that the settled or reserved credits of a call are never below the final bill, and that no budget is
+ * exceeded.
+ */
 async function expectHeld(
   call: PhonesCall,
   bill: number,

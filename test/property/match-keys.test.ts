@@ -9,7 +9,7 @@ import type { Person } from '../../src/domain/identity/person.ts';
 // Few words, so that names often agree: initials, double-barrelled names, scripts without initials.
 const word = fc.constantFrom('ada', 'anna', 'novak', 'a', 'n', '田中', 'jean-luc');
 const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((list) => list.join(' '));
-// Some e-mails are made of this name.
+// The first name "ada" is frequent, because some e-mails contain it.
 const first = fc.oneof(fc.constant('ada'), words);
 const last = fc.oneof(fc.constant('novak'), words);
 const employer = fc.constantFrom('Acme Robotics', 'Acme-Robotics', 'Orbit');
@@ -56,7 +56,7 @@ it('a row has a match key in common with every person who fits it, or the same n
       found.add(fit.strength === 'none' ? 'namesake' : fit.evidence);
       expect(shareKey(identity, other)).toBe(true);
     }),
-    // The same cases in the suite: rare kinds of evidence must occur in them.
+    // The suite draws the same cases each time, so that rare kinds of evidence occur.
     chosen === undefined ? { numRuns: 2_000, seed: 7 } : { numRuns: Number(chosen) },
   );
   expect([...found].toSorted()).toEqual(['email', 'name_and_organization', 'namesake', 'person_id']);

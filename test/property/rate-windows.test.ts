@@ -24,7 +24,7 @@ const limitsOfProcesses: readonly (readonly RateLimit[])[] = [
 let now = 0;
 let callCount = 0;
 
-// One connection, whose clock the test sets.
+// The warehouse has one connection, and the test sets its clock.
 const warehouse = await warehouseOfFile({ connections: 1 });
 await warehouse.query`
   create schema test_clock;
@@ -32,7 +32,7 @@ await warehouse.query`
     as $$ select to_timestamp(current_setting('test.seconds')::numeric) $$;
   set search_path = test_clock, pg_catalog, enrichment, enrichment_internal`;
 
-/** What happens, by the number of a call; `milliseconds` pass before. */
+/** An event of the call with this number; `milliseconds` pass before the event. */
 type Event = { readonly milliseconds: number } & (
   | { readonly kind: 'ask'; readonly limits: number; readonly deadline: number }
   | { readonly kind: 'end' | 'abandon' | 'release'; readonly call: number }
@@ -74,7 +74,7 @@ class Counted {
     return Math.max(0, most - used);
   }
 
-  /** Milliseconds until every window has a free slot. */
+  /** Returns the milliseconds until every window has a free slot. */
   wait(limits: readonly RateLimit[]): number {
     const waits = limits
       .filter((limit) => this.free(limit) === 0)
@@ -89,9 +89,9 @@ class Counted {
 /**
  * Plays events against the ledger and the reference.
  *
- * @param inTime leaves out what happens to a call after its end
- * @param checkWait the milliseconds that a call must wait, 0: acquired, and those by the reference
- * @param checkFree the free slots of a window, and those by the reference; after each event
+ * @param inTime true: leaves out events of a call after the end of the call
+ * @param checkWait compares the milliseconds that a call must wait by the ledger and by the reference; 0: acquired
+ * @param checkFree compares the free slots of a window by both, after each event
  */
 async function play(
   events: readonly Event[],
@@ -124,7 +124,7 @@ async function play(
         counted.until.set(callId, Math.min(until, now));
       } else if (event.kind === 'abandon') {
         await abandonCall(database, callId, 7);
-        // No probe: the test is about windows.
+        // Prevents probe calls, because the test is about windows.
         await pool.query('update rate_scopes set refusals = 0');
         counted.until.set(callId, Math.max(until, now + 7_000));
       } else {
@@ -138,7 +138,7 @@ async function play(
   }
 }
 
-it(`rate windows allow calls exactly when a plain count of calls does, in ${cases} sequences`, async () => {
+it(`the ledger allows a call exactly when a plain count of calls allows it, in ${cases} random sequences`, async () => {
   const equal = (actual: number, counted: number): void => expect(actual).toBe(counted);
   await fc.assert(
     fc.asyncProperty(eventsOf(passing), (events) => play(events, { inTime: true }, equal, equal)),
@@ -146,7 +146,7 @@ it(`rate windows allow calls exactly when a plain count of calls does, in ${case
   );
 });
 
-it(`rate windows free no slot early if the clock steps back, and all in the end (${cases} times)`, async () => {
+it(`if the clock steps back, rate windows free no slot early, and all slots in the end (${cases} cases)`, async () => {
   const steps = fc.oneof(passing, passing, fc.integer({ min: -20_000, max: 0 }));
   await fc.assert(
     fc.asyncProperty(eventsOf(steps), async (events) => {

@@ -11,25 +11,25 @@ interface WrittenExport {
   readonly title: string;
   readonly source: string;
   readonly idColumn?: string;
-  /** A record id in the CRM's format; empty: any text can be one. */
+  /** A record id in the format of the CRM; empty if any text can be a record id. */
   readonly id: string;
   readonly columns: readonly string[];
-  /** The CRM is recognised only with its column of record ids, because its other columns have common names. */
+  /** True if the CRM is recognised only by its column of record ids, because its other columns have common names. */
   readonly needsId?: boolean;
 }
 
 const writtenExports: readonly WrittenExport[] = content;
 
-/** The same few cases in the suite; `npm run property:recognition` draws others each time. */
+/** The suite draws the same few cases each time; `npm run property:recognition` draws new ones. */
 const chosen = process.env['RECOGNITION_CASES'];
 const numRuns = Number(chosen ?? 12);
 const seed = chosen === undefined ? { seed: 7 } : {};
 
-/** Some columns of an export, in any order. */
+/** Draws some columns of an export, in any order. */
 const someColumns = (columns: readonly string[]): fc.Arbitrary<string[]> =>
   fc.shuffledSubarray([...columns], { minLength: 1 });
 
-/** The source under which a file is read; undefined if it is refused. */
+/** Returns the source of a file, or undefined if the file is refused. */
 function sourceOf(header: string[], rows: string[][]): string | undefined {
   try {
     return mapColumns('contacts.csv', { header, recognised: true, rows }, {}).source;
@@ -73,13 +73,16 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
     );
   });
 
-  it.runIf(id !== '')(`an export of ${title} with ids of another program is generic`, () => {
-    fc.assert(
-      fc.property(someColumns(columns), (header) => {
-        fc.pre(header.includes(idColumn!));
-        expect([undefined, 'generic']).toContain(sourceOf(header, [rowWith(header, idColumn, 'crm/17')]));
-      }),
-      { numRuns, ...seed },
-    );
-  });
+  it.runIf(id !== '')(
+    `an export with the columns of ${title} but with record ids in another format is generic`,
+    () => {
+      fc.assert(
+        fc.property(someColumns(columns), (header) => {
+          fc.pre(header.includes(idColumn!));
+          expect([undefined, 'generic']).toContain(sourceOf(header, [rowWith(header, idColumn, 'crm/17')]));
+        }),
+        { numRuns, ...seed },
+      );
+    },
+  );
 });

@@ -12,10 +12,10 @@ import { readLateResult, readPollAnswer } from '../../src/service/answers/late-r
 import { mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
 
-/** Few in the suite; `npm run property:answers` draws more. */
+/** The suite draws few cases; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 60);
 
-/** Whatever a service, a proxy or an attacker may send in the place of an answer. */
+/** Tests with any bytes that a service, a proxy or an attacker may send in place of an answer. */
 
 const endpoint: Endpoint = { name: 'POST /people/bulk_match', paid: true };
 
@@ -30,8 +30,8 @@ const readers: Readonly<Record<string, (answer: HttpAnswer, endpoint: Endpoint) 
 };
 
 /**
- * Names that the parsers look for, so that what is generated gets past their doors; and names that objects have of
- * themselves.
+ * Names of members that the parsers look for, so that random answers get past the first checks, and names that every
+ * JavaScript object has.
  */
 const names = `request_id credits_consumed matches person people organization
   error error_code error_details code suggestions label context window value retry_after_seconds
@@ -40,7 +40,7 @@ const names = `request_id credits_consumed matches person people organization
   unique_enriched_records missing_records total_requested_enrichments target_fields is_logged_in healthy
   ["api/v1/people","bulk_match"] __proto__ constructor toString valueOf`.split(/\s+/);
 
-/** Texts of numbers: what JSON allows and doubles do not hold, beside what they do. */
+/** Draws numbers as text: numbers that fit into a double, and numbers that JSON allows and a double cannot hold. */
 const numberText = fc.oneof(
   fc.bigInt().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
@@ -62,7 +62,7 @@ const stringText = fc
   )
   .map((value) => JSON.stringify(value));
 
-/** JSON text, and not values: JSON.stringify could not write half of the numbers. */
+/** Draws JSON as text, because JSON.stringify could not write half of the numbers. */
 const { json } = fc.letrec<{ json: string; object: string; list: string }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 5, depthIdentifier: 'json' },
@@ -76,7 +76,7 @@ const { json } = fc.letrec<{ json: string; object: string; list: string }>((tie)
   list: fc.array(tie('json'), { maxLength: 4 }).map((elements) => `[${elements.join(' , ')}]`),
 }));
 
-/** An object that has what the reader of a bulk or single answer, a poll, a delivery or an error asks for first. */
+/** Draws an object with the members that the readers of answers, polls, deliveries and errors need first. */
 const envelope = fc
   .tuple(fc.constantFrom('matches', 'person', 'people', 'webhook_result', 'error_details'), json, json, json)
   .map(
@@ -87,7 +87,7 @@ const bytes = fc.oneof(
   envelope.map((text) => Buffer.from(text)),
   json.map((text) => Buffer.from(text)),
   json.map((text) => Buffer.from(JSON.stringify(text))),
-  // Cut off in the middle, also of a character.
+  // JSON that is cut off anywhere, also in the middle of a character.
   fc.tuple(json, fc.nat(200)).map(([text, end]) => Buffer.from(text).subarray(0, end)),
   fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array)),
 );
@@ -126,7 +126,7 @@ const answers: fc.Arbitrary<HttpAnswer> = fc.record({
 });
 
 /**
- * What is wrong with a value that was read: no number may be NaN, no credits negative, no request id anything but its
+ * Returns the faults of a value that a reader returned: NaN, negative credits, or a request id that is not its exact
  * text.
  */
 function flawsOf(value: unknown, name = ''): string[] {
@@ -157,7 +157,7 @@ function flawsOfFailure(failure: ServiceFailure): string[] {
   return Object.entries(rules).flatMap(([rule, kept]) => (kept ? [] : [`not so: ${rule}`]));
 }
 
-/** What a reader returns, or the ServiceFailure that it throws; anything else that is thrown is a flaw. */
+/** Returns what a reader returns, or the ServiceFailure that it throws. Any other exception is a fault. */
 function outcomeOf(read: () => unknown): unknown {
   try {
     return read();
@@ -168,7 +168,7 @@ function outcomeOf(read: () => unknown): unknown {
 }
 
 describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
-  it('a reader returns valid data or throws a ServiceFailure, for any answer', () => {
+  it('for any answer, a reader returns valid data or throws a ServiceFailure', () => {
     fc.assert(
       fc.property(answers, (answer) => {
         expect(flawsOf(outcomeOf(() => read(answer, endpoint)))).toEqual([]);
@@ -177,12 +177,12 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
     );
   });
 
-  it('a reader never reads a refusal as a success', () => {
+  it('no reader reads an error of the service as a successful answer', () => {
     const refusals = answers.filter((answer) => answer.status >= 300);
     fc.assert(
       fc.property(refusals, (answer) => {
         const outcome = outcomeOf(() => read(answer, endpoint));
-        // Only a poll is told by a refusal where its request stands.
+        // Only the reader of polls may return a state, because an error answer can have the state of a request.
         const isState = read === readPollAnswer && !(outcome instanceof ServiceFailure);
         expect(outcome).toBeInstanceOf(isState ? Object : ServiceFailure);
       }),
@@ -190,7 +190,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
   });
 });
 
-it('every error of the service is mapped to a valid failure', () => {
+it('mapFailure() maps every error of the service to a valid failure', () => {
   fc.assert(
     fc.property(answers, (answer) => {
       expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
@@ -199,8 +199,8 @@ it('every error of the service is mapped to a valid failure', () => {
   );
 });
 
-it('errors are not mapped by their messages', () => {
-  // An error such as " " or "0" says that there is none.
+it('mapFailure() does not depend on the messages of an error', () => {
+  // An error such as " " or "0" means that there is no error.
   const words = fc.record({ error: fc.string().map((text) => `error ${text}`), message: fc.string() });
   fc.assert(
     fc.property(status, words, words, (code, one, other) => {
@@ -214,7 +214,7 @@ it('errors are not mapped by their messages', () => {
   );
 });
 
-it('every broken connection is mapped to a failure that is possibly billed if the call was sent', () => {
+it('every broken connection is mapped to a failure, which is possibly billed if the call was sent', () => {
   fc.assert(
     fc.property(fc.string(), fc.boolean(), (code, sent) => {
       const failure = mapTransportError(new TransportError(code, { sent }), endpoint);
@@ -228,7 +228,7 @@ describe('the exact values of an answer', () => {
   const millionths = fc.bigInt({ min: 0n, max: 10n ** 15n });
   const decimal = (value: bigint) => `${value / 1_000_000n}.${String(value % 1_000_000n).padStart(6, '0')}`;
 
-  /** Members that surround the id and the credits, of names that are not theirs. */
+  /** Draws members beside the request id and the credits, with other names. */
   const others = fc
     .array(
       fc.tuple(
@@ -239,7 +239,7 @@ describe('the exact values of an answer', () => {
     )
     .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
 
-  it('the request id and the credits of a bulk answer are exact, whatever else is in the answer', () => {
+  it('request id and credits of a bulk answer are read exactly, whatever else is in the answer', () => {
     fc.assert(
       fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
         const body = Buffer.from(
@@ -251,7 +251,7 @@ describe('the exact values of an answer', () => {
     );
   });
 
-  it('request id and credits of a poll stay exact in the delivery made from it', () => {
+  it('request id and credits of a poll answer stay exact in the delivery that is made of the answer', () => {
     fc.assert(
       fc.property(exactId, millionths, others, (id, credits, before) => {
         const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
@@ -264,7 +264,7 @@ describe('the exact values of an answer', () => {
   });
 });
 
-it('the reader of late results returns valid data or nothing, for any webhook', () => {
+it('for any webhook body, readLateResult() returns valid data or undefined', () => {
   fc.assert(
     fc.property(bytes, (body) => {
       const late = readLateResult(body);

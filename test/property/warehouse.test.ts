@@ -12,25 +12,25 @@ import { everything } from '../helpers/database/contents.ts';
 import { sequence, type Step, openWorlds, type World } from '../helpers/invented/warehouse-world.ts';
 
 /**
- * The same few sequences in the suite; `npm run property:warehouse` draws others each time. `SEED=7 SEQUENCES=100`
- * plays a hundred sequences from seed 7 on; `SHRINK=1` makes those that fail smaller.
+ * The suite plays the same few sequences each time; `npm run property:warehouse` draws new ones. `SEED=7 SEQUENCES=100`
+ * plays a hundred sequences from seed 7 on; `SHRINK=1` makes failed sequences smaller.
  */
 const chosen = process.env['SEQUENCES'];
 const sequences = Number(chosen ?? 9);
 const firstSeed = Number(process.env['SEED'] ?? (chosen === undefined ? 8 : randomInt(2 ** 31)));
 const endOnFailure = process.env['SHRINK'] === undefined;
-/** Sequences that share a database; each has people, contacts and runs of its own. */
+/** Number of sequences that share a database. Each sequence has people, contacts and runs of its own. */
 const perDatabase = 100;
-/** So many sequences are played at once, in transactions that overlap. */
+/** Number of sequences that are played at the same time, in transactions that overlap. */
 const atOnce = 3;
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile();
 
-/** After which steps retention removes all that it may: of every sequence of a database at once. */
+/** Draws after which steps retention removes all that it may, in all sequences of a database at once. */
 const retention = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
 
-/** Plays sequences in one database after another, until there were enough. */
+/** Plays sequences in one database after another until the number of sequences is reached. */
 async function forDatabases(
   property: (all: readonly (readonly Step[])[], isPruned: readonly boolean[]) => Promise<void>,
 ): Promise<void> {
@@ -55,7 +55,7 @@ async function forDatabases(
     }
 }
 
-/** Does something with each item, with some at once. */
+/** Processes each item, several at the same time. */
 async function forEach<Item>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<unknown>,
@@ -67,7 +67,7 @@ async function forEach<Item>(
   await Promise.all(Array.from({ length: atOnce }, takeItems));
 }
 
-/** The contacts of a reader who follows the feed, and where the reader is. */
+/** The contacts of a reader that follows the feed `changes`, and the reader's position in the feed. */
 interface Replica {
   readonly contacts: Map<string, unknown>;
   cursor: string | undefined;
@@ -115,7 +115,7 @@ async function expectOneValueForEachPerson(): Promise<void> {
   expect(rows).toEqual([]);
 }
 
-/** No table calls an erased person by name. */
+/** Expects that no table has the name of an erased person. */
 async function expectForgotten(worlds: readonly World[]): Promise<void> {
   const rows = await warehouse.query<{ body: Buffer; is_answer: boolean }>`
     select body_gzip as body, true as is_answer from raw_answers
@@ -132,13 +132,13 @@ async function expectForgotten(worlds: readonly World[]): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** Undoes a run of each world and reverts it. A person who was suppressed meanwhile does not come back. */
+/** Undoes a run of each world and reverts the undo. A person suppressed before the revert does not come back. */
 async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
   const rows = await warehouse.query<{ run_id: string }>`
     select run_id from runs
     where undone_at is null and exists (select from run_rows r where r.run_id = runs.run_id)`;
   const ended = new Set(rows.map((row) => row.run_id));
-  // As at the end of every run: what could change a contact has been decided.
+  // Decides about all changed contacts, as every run does at its end.
   for (const { runs } of worlds)
     for (const runId of runs.filter((run) => ended.has(run)))
       await reconcileContacts(warehouse, runId, signal);
@@ -156,7 +156,7 @@ async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
 const timeout = 24 * 3_600_000;
 
 it(
-  'after random histories the warehouse equals a rebuild and a replica, and has no erased people',
+  'after random steps the warehouse equals a rebuild and a replica of the feed, without erased people',
   { timeout },
   () =>
     forDatabases(async (all, isPruned) => {

@@ -1,8 +1,8 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
 /**
- * Lets each timer of a workflow fire at once, and gives each activity one argument more: the milliseconds of the
- * timers that fired before it. Loaded into the workflow bundle of a test that plays a long time.
+ * Workflow interceptors for a test of a long time. Each timer fires at once, and each activity gets one argument more:
+ * the milliseconds of all timers that fired before the activity.
  */
 export function interceptors(): WorkflowInterceptors {
   let passed = 0;

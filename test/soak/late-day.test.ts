@@ -39,9 +39,9 @@ const pollAfterSeconds = 900;
 const dayMilliseconds = 86_400_000;
 const days = Number(process.env['LATE_DAYS'] ?? 1);
 
-/** Activities of which the sync of late results is the product's own, in simulated time. */
+/** Scripted activities. Only the sync of late results is the product's own, in simulated time. */
 class AwaitingRun extends ScriptedActivities {
-  /** Milliseconds since the first sync. */
+  /** Simulated milliseconds since the first sync. */
   elapsed = 0;
   readonly perDay: { syncs: number; polls: number }[] = [];
   polls = 0;
@@ -83,7 +83,9 @@ class AwaitingRun extends ScriptedActivities {
   }
 }
 
-/** Events of each execution of a workflow that continued as new, and how the last one ended. */
+/**
+ * Returns the number of events of each execution of a workflow that continued as new, and how the last execution ended.
+ */
 async function historiesOf(handle: WorkflowHandle): Promise<{ events: number[]; ended: string }> {
   const { events: last } = await handle.fetchHistory();
   const events: number[] = [];

@@ -29,7 +29,7 @@ const system = await TestSystem.ofFile({
 });
 
 it(
-  'a run with phones loses no delivery, and its credits equal the bill',
+  'a run with 2,000 late phones loses no delivery, and its credits equal the bill, despite many faults',
   { timeout: 15 * 60_000 },
   async () => {
     const port = await freePort();

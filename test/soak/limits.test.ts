@@ -5,9 +5,9 @@ import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
-/** Over a minute long, because the window is one: `npm run soak:limits`. */
+/** This test takes over a minute, because a rate window is a minute: `npm run soak:limits`. */
 it(
-  'a service with lower limits than RATE_LIMITS is respected, and its next window is used at once',
+  'workers respect a service with lower limits than RATE_LIMITS, and use its next window at once',
   { timeout: 150_000 },
   async () => {
     const system = await TestSystem.open({ latency: 100, rateLimits: '20/minute' });
@@ -18,7 +18,7 @@ it(
     const { calls, refused } = system.sandbox.log.bill();
     expect(ended.facts()).toMatchObject({ status: 'finished' });
     expect(calls).toBeGreaterThan(20);
-    // The service counts fixed windows and refuses what is above: none refused is all that its headers can give.
+    // The service counts fixed windows and refuses calls above the limit. Its headers suffice to prevent every refusal.
     expect(refused).toBe(0);
     expect(Date.now() - started).toBeLessThan(90_000);
     await expectPromisesKept(system, 'unlimited');
@@ -27,8 +27,8 @@ it(
 );
 
 /**
- * Each window that follows another one begins later than the service would let it: by the time that an answer takes,
- * and ours. Seen: 98.8 to 99.0 %.
+ * Each window begins later than the service would allow, by the time of an answer and of our own work. Measured: 98.8
+ * to 99.0 %.
  *
  * The worker is killed while no call is in flight. A call in flight at a kill may still reach the service, so its slot
  * stays taken until its deadline and one window later: kills at any moment left 96.9 to 97.4 % in three of eight runs.

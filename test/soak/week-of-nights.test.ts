@@ -25,7 +25,10 @@ const system = await TestSystem.ofFile({ latency: 60, rateLimits: `${limit.calls
 const exports = join(system.directory, 'exports');
 mkdirSync(exports);
 
-/** People of the nights before, some of them changed, and new ones; in another order each night. */
+/**
+ * Writes the export of a night: people of earlier nights, some of them changed, and new people, in another order each
+ * night.
+ */
 function writeNight(night: number): void {
   const people = firstNight + night * newEachNight + (night >= overrunningNight ? 2_000 : 0);
   const [header, ...rows] = [...sampleExport({ people, seed: 70 })].join('').trimEnd().split('\r\n');
@@ -52,7 +55,11 @@ async function nightlyRuns(): Promise<RunLine[]> {
     from enrichment.runs where file_name like 'hubspot-%' order by run_id`;
 }
 
-/** Pauses a night as soon as it calls. @returns the run */
+/**
+ * Pauses the run of a night after its first call.
+ *
+ * @returns the run
+ */
 async function pauseNight(night: number, enrich: (command: string) => Promise<unknown>): Promise<string> {
   let runId: string | undefined;
   await expect
@@ -69,7 +76,9 @@ async function pauseNight(night: number, enrich: (command: string) => Promise<un
   return runId!;
 }
 
-/** Fires the schedule as its time does; `enrich schedule trigger` refuses a second run beside the first. */
+/**
+ * Fires the schedule as its cron time does, because `enrich schedule trigger` refuses a second run beside the first.
+ */
 async function fire(): Promise<void> {
   const client = await system.temporal();
   for await (const { scheduleId } of client.schedule.list())
@@ -77,7 +86,7 @@ async function fire(): Promise<void> {
       await client.schedule.getHandle(scheduleId).trigger(ScheduleOverlapPolicy.SKIP);
 }
 
-/** Waits until the schedule has left out as many nights, and has as many in progress. */
+/** Waits until the schedule has skipped this number of nights, and has this number of nights in progress. */
 async function untilSchedule(expected: {
   readonly skipped: number;
   readonly running: number;
@@ -103,12 +112,12 @@ async function untilNights(finished: number): Promise<void> {
     .toBe(finished);
 }
 
-/** Calls in flight at once, of one worker and of both. */
+/** Maximum calls in flight of one worker, and of both workers. */
 const concurrency = 4;
 const workerCount = 2;
 
 it(
-  'no person is paid for twice, no night waits for the backfill, and all figures add up',
+  'over a week of nights no person is billed twice, and no night waits for the backfill',
   { timeout: 20 * 60_000 },
   async () => {
     const shared = {
@@ -127,7 +136,7 @@ it(
     writeFileSync(everybody, [...sampleExport({ people: backfillPeople, seed: 71 })].join(''));
     const backfill = enrich(`backfill ${everybody} --yes --json --max-credits 8000 --on-budget pause`);
     await enrich(
-      // The overrunning night has four times the usual rows.
+      // The night that takes too long has four times the usual rows.
       `schedule set nightly --cron @daily --newest ${exports}/hubspot-*.csv --max-credits 5000 ` +
         '--expect rows=50%..500%',
     );
@@ -140,7 +149,8 @@ it(
     for (let night = 0; night < 7; night += 1) {
       writeNight(night);
       const triggeredAt = performance.now();
-      // A run has its status a moment before its workflow ends, and the schedule leaves out a night beside a workflow.
+      // A run has its final status a moment before its workflow ends, and the schedule skips a night beside a running
+      // workflow.
       if (night <= overrunningNight) await untilSchedule({ skipped: 0, running: 0 });
       else if (night > overrunningNight + 1) await untilSchedule({ skipped: 1, running: 0 });
       await fire();
@@ -152,7 +162,8 @@ it(
         workers.shift()!.kill('SIGTERM');
         workers.push(system.begin(['worker'], shared));
       }
-      // The next one is due while this one is in progress: it is left out, and the one after it finds the newest file.
+      // The next night is due while this night is in progress. The schedule skips the next night, and the night after
+      // that finds the newest file.
       if (night === overrunningNight) {
         pausedBetween[0] = Date.now();
         overrunning = await pauseNight(night, enrich);
@@ -216,20 +227,20 @@ it(
     expect(runs.map(({ file }) => file)).not.toContain(nightName(overrunningNight + 1));
     expect(bill).toMatchObject({ refused: 0, billedAgain: {} });
     expect(intrusions).toBe(0);
-    // Without statistics PostgreSQL compares all rows of the promises' queries with each other.
+    // Without statistics PostgreSQL would compare all rows with each other in the queries that check the promises.
     await system.warehouse.pool.query('analyze');
     await expectPromisesKept(system, shared.RATE_LIMITS);
   },
 );
 
-/** An admission that takes longer than this may not have seen a batch that became ready in the meantime. */
+/** Milliseconds. An admission that takes longer may have missed a batch that became ready during the admission. */
 const longestAdmission = 1_000;
 
 /**
  * Compares the calls of the backfill with the batches of the nights that were ready and not admitted yet.
  *
- * @param pause of a night, whose batches need no slots meanwhile
- * @returns the calls that were admitted beside ready batches, and those of them that left these too few slots
+ * @param pause the pause of a night, during which its batches need no slots
+ * @returns the calls that were admitted beside ready batches, and those that left these batches too few slots
  */
 async function besideNights(
   nights: readonly string[],

@@ -18,13 +18,13 @@ const pauseReason: PauseReason = {
   next: 'set another key',
 };
 
-/** Temporal does not send the approval again. */
+/** Resets a run to the moment before its approval. Temporal does not send the approval again. */
 const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle> =>
   resetBeforeUpdate(client, runId, 'approve', false);
 
 const stage = await Stage.ofFile();
 
-it('a run that is reset while a page is open continues after the calls of this page', async () => {
+it('a run that is reset to its beginning while a page is open continues after the calls of this page', async () => {
   const activities = new ScriptedActivities();
   const answered = gate();
   activities.answer = async () => {
@@ -42,14 +42,14 @@ it('a run that is reset while a page is open continues after the calls of this p
   expect(activities.ending).toBe('finished');
 });
 
-/** Activities of a run that no person has approved. */
+/** Activities of a run that the operator has not approved. */
 function unapproved() {
   const activities = new ScriptedActivities();
   activities.isApproved = false;
   return activities;
 }
 
-it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
+it('a run makes no call before its approval, and refuses an approval with the hash of another plan', async () => {
   const activities = unapproved();
   await stage.play(activities, async (handle) => {
     await untilStatus(handle, 'awaiting_approval');
@@ -62,9 +62,9 @@ it('a run spends nothing before its approval, and refuses the hash of another pl
 });
 
 it.each([
-  ['to its beginning waits for no other approval', resetToBeginning],
-  ['to its approval continues with the next approval', resetToApproval],
-])('an approved run that a reset has taken back %s', async (_, reset) => {
+  ['to its beginning continues without a second approval', resetToBeginning],
+  ['to the moment before its approval continues after a second approval', resetToApproval],
+])('an approved run that is reset %s', async (_, reset) => {
   const activities = unapproved();
   const answered = gate();
   activities.answer = async () => {
@@ -88,7 +88,7 @@ it.each([
   expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
 });
 
-it('an approval that reaches a workflow before its plan is refused, and one in the tables counts', async () => {
+it('an approval before the plan exists is refused, but an approval in the tables is accepted', async () => {
   const activities = unapproved();
   const reading = gate();
   const ingest = activities.ingestExport;
@@ -111,7 +111,7 @@ it('an approval that reaches a workflow before its plan is refused, and one in t
   expect(activities.batches).toHaveLength(5);
 });
 
-it('a run whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
+it('a run pauses without a call if the service refuses the credential, and a resume checks again', async () => {
   const activities = new ScriptedActivities();
   activities.service = (check) =>
     check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
@@ -132,7 +132,7 @@ it('a run whose check of the service is refused pauses unpaid, and checks again 
   expect(shown).toContain('acting as user user-7');
 });
 
-it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
+it('a cancelled run sends no further call, and ends as cancelled', async () => {
   const activities = new ScriptedActivities();
   activities.answer = async () => {
     await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
@@ -148,7 +148,7 @@ it('a run sends no further call when it is cancelled, and completes its outcomes
   expect(activities.comparisons).toBe(1);
 });
 
-it('a run completes its outcomes when it is cancelled in Temporal', async () => {
+it("a run that is cancelled in Temporal's UI ends as cancelled in the tables", async () => {
   const activities = new ScriptedActivities();
   let begun = false;
   activities.answer = async () => {
@@ -179,10 +179,10 @@ const anHour: BatchResult = {
 };
 
 it.each<[string, string, [string], RunStatus]>([
-  ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
-  ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
+  ['pause', 'pause', ['budget review'], 'paused'],
+  ['cancel', 'cancel', ['no longer wanted'], 'cancelled'],
 ])(
-  'a signal before a batch waits for the rate window is not lost: %s',
+  'an update that arrives just before a batch waits for the rate window ends this wait at once: %s',
   async (_title, update, args, status) => {
     const { activities, letGo, begun } = holding(anHour);
     const answer = activities.answer;
@@ -223,7 +223,7 @@ it('a run waits for a full rate window by one timer that names the reason, and t
   expect(pageTimers).toBe(1);
 });
 
-it('a run says that it waits for the next call, and asks at once when it is resumed', async () => {
+it('a run shows that it waits for the next call, and a resume ends this wait at once', async () => {
   const activities = new ScriptedActivities();
   const reason = 'the rate window of 600/hour is full';
   activities.answer = (_, execution) =>
@@ -245,7 +245,7 @@ it('a run says that it waits for the next call, and asks at once when it is resu
   });
 });
 
-it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
+it('a page hands several batches to one activity, and repeats only batches that had to wait', async () => {
   const activities = new ScriptedActivities();
   activities.answer = (batch, execution) =>
     batch === 2 && execution <= 3
@@ -255,7 +255,7 @@ it('a page hands several batches to one activity, and asks again only for those 
   expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
 });
 
-/** Activities whose second page finds no credits the first times, although its run finds some. */
+/** Activities in which the second page finds its budget empty a number of times, although the run finds credits. */
 function missesCredits(times: number): ScriptedActivities {
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
@@ -266,7 +266,7 @@ function missesCredits(times: number): ScriptedActivities {
   return activities;
 }
 
-it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
+it('a run opens a page again without a timer if the budget is raised just after the page ended', async () => {
   const activities = missesCredits(1);
   await stage.play(activities, async (handle) => {
     await handle.result();
@@ -275,14 +275,14 @@ it('a run opens a page again at once when a budget is raised just after the end 
   expect(activities.statuses).toEqual(['planning', 'running']);
 });
 
-it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
+it('a page that waits up to its history limit ends, and the run opens the page again for the rest', async () => {
   const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full' });
   await stage.play(activities, async (handle) => {
     await expect.poll(begun).toBe(true);
     const pageId = `${handle.workflowId}/page-1`;
     const page = stage.temporal.client.workflow.getHandle(pageId);
     await reachHistoryLimit(page, 'wake');
-    // Answered once the page has seen every signal.
+    // The page answers this query after it has seen every signal.
     await page.query('__stack_trace');
     letGo();
     await handle.result();

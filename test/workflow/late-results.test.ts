@@ -18,7 +18,7 @@ describe('late results', () => {
     nextSyncAt: '2026-11-21T13:00:00.000Z',
   });
 
-  it('late results are synced when a delivery is signalled, and the run waits for all of them', async () => {
+  it('a signal about a delivery syncs late results, and the run ends only after all have arrived', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => awaited(2);
     await stage.play(
@@ -36,7 +36,7 @@ describe('late results', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('late results need one sync for simultaneous signals, and none for late signals', async () => {
+  it('50 simultaneous signals about deliveries cause one sync, and an ended run refuses a signal', async () => {
     const activities = new ScriptedActivities();
     const held = gate();
     activities.sync = async (number) => {
@@ -59,7 +59,7 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
-  it('late results are synced without a signal when the next poll is due', async () => {
+  it('a run syncs its late results without a signal when the next poll is due', async () => {
     const activities = new ScriptedActivities();
     activities.sync = (number) =>
       number < 3 ? { ...awaited(2), nextSyncAt: '2026-11-21T12:00:00.010Z' } : nothingAwaited;
@@ -67,7 +67,7 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
-  it('a late result that pauses the run after its last call keeps it from finishing until it is resumed', async () => {
+  it('a late result that pauses a run after its last call holds the run until it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => nothingAwaited;
     const { finishRun } = activities;
@@ -89,7 +89,7 @@ describe('late results', () => {
   });
 
   it(
-    'late results take effect once when signals come on both sides of a continue-as-new',
+    'a run repeats no batch and ends if delivery signals come before and after a continue-as-new',
     { timeout: 120_000 },
     async () => {
       const activities = new ScriptedActivities();
@@ -123,10 +123,10 @@ describe('late results', () => {
   );
 
   it.each([
-    ['while nothing else is left to do', false],
-    ['while the run is paused', true],
+    ['after all its calls', false],
+    ['while it is paused', true],
   ])(
-    'late results are awaited by a workflow that continues as new before its history limit, %s',
+    'a run that awaits late results continues as new before its history limit and still waits, %s',
     { timeout: 120_000 },
     async (_title, isPaused) => {
       const activities = new ScriptedActivities();

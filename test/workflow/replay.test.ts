@@ -6,15 +6,15 @@ import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../src/temporal/worker-options.ts';
 
 /**
- * Runs that an older release began continue under this one: every recorded history must replay. Where one does not, the
- * change needs `patched()`; recording the history anew would only hide it.
+ * Runs that an older release began continue under this release, so every recorded history must replay. If one does not,
+ * the change needs `patched()`; a new recording would only hide the fault.
  */
 const histories = recordedHistories();
 
 it('histories of earlier releases exist', () => expect(histories.length).toBeGreaterThan(10));
 
-// One worker for all of them: a worker for each takes several times longer.
-it('a history of an earlier release replays under the present workflows', async () => {
+// One worker replays all histories, because a worker for each history takes several times longer.
+it('the current workflows replay every recorded history of an earlier release', async () => {
   const failures: string[] = [];
   const results = Worker.runReplayHistories(
     { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate },
@@ -25,8 +25,8 @@ it('a history of an earlier release replays under the present workflows', async 
   expect(failures).toEqual([]);
 });
 
-// A server shows the present names in old histories, too.
-it('a history replays after the search attributes of runs were renamed in the namespace', async () => {
+// A Temporal server shows the current names of search attributes in old histories, too.
+it('a history replays after the search attributes of runs were renamed in the Temporal namespace', async () => {
   const { name, history } = histories.find((each) => each.name.startsWith('0.1.0.run.a-run-asks'))!;
   const started = history.events![0]!.workflowExecutionStartedEventAttributes!;
   const metadata = { encoding: Buffer.from('json/plain'), type: Buffer.from('Keyword') };
@@ -37,7 +37,7 @@ it('a history replays after the search attributes of runs were renamed in the na
   await expect(Worker.runReplayHistory(options, history, name)).resolves.toBeUndefined();
 });
 
-it('the workflows bundle, and the bundle stays small enough to be replayed quickly', () => {
+it('the workflow bundle is smaller than 3 MB, so that workers load it quickly', () => {
   expect(statSync(sharedWorkflowBundle().codePath).size).toBeLessThan(3_000_000);
 });
 

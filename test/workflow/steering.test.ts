@@ -20,7 +20,7 @@ const stage = await Stage.ofFile();
 
 const pauseReason: PauseReason = { type: 'expectation.unmet', reason: 'too few rows', next: 'enrich resume' };
 
-it('a pause before a continue-as-new holds after it', async () => {
+it('a pause before a continue-as-new still holds after the continue-as-new', async () => {
   const activities = new ScriptedActivities();
   const held = gate();
   let isPageTwoAsked = false;
@@ -43,7 +43,7 @@ it('a pause before a continue-as-new holds after it', async () => {
   expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
 });
 
-it('a run that is paused during its last calls ends only after it is resumed', async () => {
+it('a run that is paused during its last calls completes these calls, and ends only after a resume', async () => {
   const { activities, letGo, begun } = holding();
   activities.plan = { ...plan, pages: 1 };
   await stage.play(activities, async (handle) => {
@@ -79,7 +79,7 @@ describe('an update of a paused run', () => {
     return activities;
   }
 
-  it('the update pause keeps the reason of a run that already waits for a person', async () => {
+  it('the update pause keeps the reason of a run that already waits for the operator', async () => {
     const activities = pausedByCall();
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');
@@ -90,7 +90,7 @@ describe('an update of a paused run', () => {
     });
   });
 
-  it('an update refuses a reason that names a person: pause and cancel', async () => {
+  it('the updates pause and cancel refuse a reason with an e-mail or phone number', async () => {
     const updates: readonly [string, [string]][] = [
       ['pause', ['ada@orbit.example asked for it']],
       ['cancel', ['call +47 400 01 111']],
@@ -110,7 +110,10 @@ describe('an update of a paused run', () => {
   });
 });
 
-/** Holds a step before the first call. While contacts are compared, the tables say `running`, and no page is open. */
+/**
+ * Holds a step of a run before the first call. While contacts are reconciled, the tables have the status `running`, and
+ * no page is open.
+ */
 function holdingStep(step: 'ingestExport' | 'reconcileContacts') {
   const activities = new ScriptedActivities();
   const { opened, open: letGo } = gate();
@@ -146,7 +149,7 @@ it.each([
 describe('a pilot', () => {
   const pilot = { people: 30, pages: 1 };
 
-  it('a pilot that stops its run asks for no other person before a person resumes the run', async () => {
+  it('a pilot that pauses its run makes no call for other people until the operator resumes the run', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
@@ -163,7 +166,7 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('a pilot whose judgement is postponed, because a command has paused the run, is judged again', async () => {
+  it('a pilot that ends while a command has paused the run is judged after the resume', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     activities.judge = async () => {
@@ -182,7 +185,7 @@ describe('a pilot', () => {
   });
 });
 
-it('a pause and a resume while the tables already wait for the approval approve no plan', async () => {
+it('a pause and a resume do not approve the plan of a run that waits for its approval', async () => {
   const activities = new ScriptedActivities();
   activities.isApproved = false;
   const written = gate();
@@ -208,7 +211,7 @@ it('a pause and a resume while the tables already wait for the approval approve 
   expect(statuses).toEqual(['planning', 'awaiting_approval', 'paused', 'awaiting_approval', 'running']);
 });
 
-/** Activities of a run whose tables say that a person has cancelled or paused it. The update did not arrive. */
+/** Activities of a run that a command has cancelled or paused in the tables. The update did not reach the workflow. */
 function recorded(status: RunStatus, reason: { readonly type: string; readonly reason: string }) {
   const activities = new ScriptedActivities();
   activities.write(status, { ...reason, next: 'enrich …' });
@@ -218,7 +221,7 @@ function recorded(status: RunStatus, reason: { readonly type: string; readonly r
 const wrongFile = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich …' };
 
 it.each([true, false])(
-  'a run whose cancellation only the tables have ends without a call (approved: %s)',
+  'a run that is cancelled only in the tables ends without a call (approved: %s)',
   async (isApproved) => {
     const activities = recorded('cancelling', wrongFile);
     activities.isApproved = isApproved;
@@ -228,7 +231,7 @@ it.each([true, false])(
   },
 );
 
-it('a run that is cancelled in the tables during a page ends with the page', async () => {
+it('a run that is cancelled only in the tables during a page ends after this page', async () => {
   const activities = new ScriptedActivities();
   activities.answer = () => {
     activities.write('cancelling', wrongFile);
@@ -243,7 +246,7 @@ it('a run that is cancelled in the tables during a page ends with the page', asy
 it.each([
   { type: 'run.paused', reason: 'budget review' },
   { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
-])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
+])('a run that is paused only in the tables makes no call before it is resumed: $type', async (pause) => {
   const activities = recorded('paused', pause);
   await stage.play(activities, async (handle) => {
     await untilStatus(handle, 'paused');
@@ -263,7 +266,7 @@ const emptyBudget: PauseReason = {
 };
 const untilRaised: BudgetResolution = { kind: 'wait', pauseReason: emptyBudget, milliseconds: null };
 
-/** Activities whose budget holds the first batch. */
+/** Activities with a budget that suffices for the first batch only. */
 function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActivities {
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
@@ -274,7 +277,7 @@ function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActiviti
   return activities;
 }
 
-it('a run with an empty budget is paused, and continues by itself when the budget is raised', async () => {
+it('a run with an empty budget is paused, and continues by itself after the budget is raised', async () => {
   const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
   await stage.play(activities, async (handle) => {
     await untilStatus(handle, 'paused');
@@ -307,7 +310,7 @@ it('a run with an empty budget is paused, and continues by itself when the budge
   expect(activities.ending).toBe('finished');
 });
 
-it('a run with an empty budget continues by itself when the day changes, by a timer that says so', async () => {
+it('a run with an empty day budget continues on the next day by a timer that names the budget', async () => {
   const activities = shortOfCredits([{ ...untilRaised, milliseconds: 500 }, { kind: 'open' }]);
   await stage.play(activities, async (handle) => {
     await handle.result();
@@ -319,7 +322,7 @@ it('a run with an empty budget continues by itself when the day changes, by a ti
   expect(activities.ending).toBe('finished');
 });
 
-it('a run with an empty budget does not continue by itself after a person has paused it', async () => {
+it('a run with an empty budget that the operator also paused does not continue when the budget is raised', async () => {
   const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
   await stage.play(activities, async (handle) => {
     await untilStatus(handle, 'paused');
@@ -332,7 +335,7 @@ it('a run with an empty budget does not continue by itself after a person has pa
   expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'paused', 'running']);
 });
 
-it('a run leaves the remaining people over budget when the budget is empty', async () => {
+it('a run with an empty budget ends and leaves the remaining people over budget', async () => {
   const activities = new ScriptedActivities();
   activities.answer = (batch) => (batch === 1 ? { kind: 'done' } : { kind: 'over_budget', budget: 'run:x' });
   await stage.play(activities, (handle) => handle.result());
@@ -342,7 +345,7 @@ it('a run leaves the remaining people over budget when the budget is empty', asy
 
 const lateResults = { pollAfterSeconds: 3_600 };
 
-it('late results that release credits let a run ask for people who were over budget', async () => {
+it('a run makes calls for people over budget after late results have released credits', async () => {
   const activities = new ScriptedActivities();
   activities.answer = (batch, execution) =>
     batch === 3 && execution < 5 ? { kind: 'over_budget', budget: 'run:x' } : { kind: 'done' };

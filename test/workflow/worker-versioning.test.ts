@@ -43,7 +43,7 @@ async function release(buildId: string, activities = new ScriptedActivities()): 
     for (const worker of workers) worker.shutdown();
     await Promise.all(ended);
   });
-  // The server knows a version only after its workers have polled.
+  // The Temporal server knows a version only after the workers of the version have polled.
   const makeCurrent = () =>
     client.workflowService
       .setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, identity: 'test' })
@@ -64,9 +64,9 @@ function start(): Promise<WorkflowHandle> {
   });
 }
 
-/** Waits until the run continues on a build. The server tells a run of a new build some events later. */
+/** Waits until the run continues on a build. Temporal tells a run about a new build only some events later. */
 async function untilMoved({ workflowId }: WorkflowHandle, buildId: string): Promise<WorkflowHandle> {
-  // A handle of start() stays at its first execution.
+  // The handle that start() returns stays at the first execution of the run.
   const run = temporal.client.workflow.getHandle(workflowId);
   const move = async (): Promise<unknown> => {
     await run.signal(budgetChangedSignalName);
@@ -79,7 +79,7 @@ async function untilMoved({ workflowId }: WorkflowHandle, buildId: string): Prom
 
 const batches = [1, 101, 102, 2, 3];
 
-it('a pinned run calls with the build that it began with, while new runs begin with the new build', async () => {
+it('a pinned run makes its calls with the build that began it, while new runs begin with the new build', async () => {
   const { activities: old, letGo, begun } = holding();
   await release('build-1', old);
   const before = await start();
@@ -95,7 +95,7 @@ it('a pinned run calls with the build that it began with, while new runs begin w
   expect([old.ending, next.ending]).toEqual(['finished', 'finished']);
 });
 
-it('a pinned run that awaits its approval moves to the new build, and compares its contacts there', async () => {
+it('a pinned run that waits for approval moves to the new build, and reconciles its contacts there', async () => {
   const old = await release('build-3');
   old.isApproved = false;
   const run = await start();
@@ -108,6 +108,6 @@ it('a pinned run that awaits its approval moves to the new build, and compares i
   expect([old.comparisons, next.comparisons]).toEqual([0, 0]);
   await moved.executeUpdate('approve', { args: [next.plan.plan_hash] });
   await moved.result();
-  // Before the calls, and after them.
+  // Contacts are reconciled before the calls and after the calls.
   expect([next.comparisons, next.batches.sort()]).toEqual([2, batches]);
 });

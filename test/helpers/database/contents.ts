@@ -29,7 +29,7 @@ export async function rowsScanned({ pool }: Warehouse, table: string): Promise<n
   return Number(rows[0]!.read);
 }
 
-/** The content of all tables as text, which must not have anything of an erased person. */
+/** Returns the content of all tables as text, in which a test looks for data of an erased person. */
 export async function everything({ pool }: Warehouse): Promise<string> {
   const tables = await pool.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname like 'enrichment%'`,
@@ -42,7 +42,7 @@ export async function everything({ pool }: Warehouse): Promise<string> {
   return dumps.map(({ rows }) => rows[0]!.dump ?? '').join('\n');
 }
 
-/** What PostgreSQL keeps of the values of the columns as text. */
+/** Returns the sample values of columns that PostgreSQL keeps as statistics, as text. */
 export async function samples({ pool }: Warehouse): Promise<string> {
   const { rows } = await pool.query<{ dump: string }>(
     `select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname like 'enrichment%'`,

@@ -6,11 +6,11 @@ import { databasePrefix, templateName } from './global-setup.ts';
 import { testWarehouse, type TestWarehouse } from './test-warehouse.ts';
 
 /**
- * Creates a database for a test file, with all migrations applied. It ends with the server: a file system that has just
- * removed the thousand files of other databases creates those of a new one ten times slower.
+ * Creates a database for a test file, with all migrations applied. The database ends with the server: a file system
+ * that has just removed the thousand files of a database creates the files of a new database ten times slower.
  *
  * @param options `empty` for a database without any schema
- * @returns its address
+ * @returns the URL of the database
  */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<string> {
   const name = `${databasePrefix}${randomBytes(6).toString('hex')}`;

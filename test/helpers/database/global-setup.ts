@@ -14,12 +14,12 @@ declare module 'vitest' {
   }
 }
 
-/** With which the name of every database of the tests begins. */
+/** Prefix of the names of all test databases. */
 export const databasePrefix = 'enrich_test_';
 /** Name of the migrated database that `createTestDatabase` copies. */
 export const templateName = `${databasePrefix}template`;
 
-/** One throw-away PostgreSQL for the whole test run, or the server of `TEST_DATABASE_URL`. */
+/** Starts one temporary PostgreSQL for the whole test run, or uses the server of `TEST_DATABASE_URL`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL'];
   const { serverUrl, close } = given === undefined ? await startServer() : serverOf(given);
@@ -43,7 +43,7 @@ async function startServer(): Promise<TestServer> {
   return { serverUrl: databaseUrl, close };
 }
 
-/** A server of the developer: only the databases of the tests are removed from it. */
+/** Uses a server of the developer, and removes only the test databases from it at the end. */
 function serverOf(serverUrl: string): TestServer {
   const close = async (): Promise<void> => {
     const { rows } = await onServer(

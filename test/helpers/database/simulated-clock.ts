@@ -22,7 +22,7 @@ export async function installSimulatedClock({ pool }: Database): Promise<void> {
     await pool.query(`alter table ${relation} alter column ${name} set default enrichment.clock_timestamp()`);
 }
 
-/** @param secondsAhead of the real clock */
+/** Sets the simulated clock. @param secondsAhead seconds by which it is ahead of the real clock */
 export async function setSimulatedClock({ pool }: Database, secondsAhead: number): Promise<void> {
   for (const [name, volatility] of [
     ['now', 'stable'],

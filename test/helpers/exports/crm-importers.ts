@@ -25,11 +25,13 @@ interface ImporterRules {
   readonly blank: 'keeps' | 'erases';
   readonly longest?: Readonly<Record<string, number>>;
   readonly erasingCell?: string;
-  /** Absent: the importer finds no company by its domain or name. */
+  /** Rules for companies; undefined if the importer finds no company by domain or name. */
   readonly companies?: CompanyRules;
 }
 
-/** Written from the vendors' documentation of their importers (docs/guides/crm-import.md), not from our writer. */
+/**
+ * Rules of each CRM's importer, from the vendors' documentation (docs/guides/crm-import.md) and not from our writer.
+ */
 export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
   hubspot: {
     id: (number) => String(4_000 + number),

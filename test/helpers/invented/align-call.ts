@@ -12,7 +12,7 @@ import {
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { noVerdicts, type Verdicts } from '../../../src/domain/identity/verdicts.ts';
 
-/** Further evidence: people of other answers, and rows outside of the call. Rows are named by their index. */
+/** Evidence from outside the call: people of other answers, and rows of other calls. Rows are named by their index. */
 interface KnownElsewhere {
   readonly candidatesOf: (row: number) => readonly Candidate[];
   readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
@@ -28,7 +28,7 @@ export interface AlignedCall {
   readonly quarantined: Alignment['unmatched'];
 }
 
-/** Aligns an answer. Only the rows and people of the call count, unless `known` has more. */
+/** Assigns the people of an answer to the rows of a call. `known` can add people and rows from outside the call. */
 export function alignCall(
   asked: readonly Identity[],
   matches: readonly (Person | null)[],

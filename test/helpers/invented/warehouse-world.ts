@@ -24,7 +24,7 @@ const anyHuman = fc.nat(1);
 const anyRun = fc.nat(5);
 const anyContact = fc.nat(1);
 
-/** A record of an export: the contact, its true human, and the cell that identifies the human. */
+/** A record of an export: the contact, the human that it really is, and the cell that identifies the human. */
 const anyRow = fc.record({
   contact: anyContact,
   human: anyHuman,
@@ -38,14 +38,14 @@ const anyAnswer = fc.record({
   /** Hours between the admission of the call and the recording of its answer. */
   hoursAgo: fc.nat(2),
   hasId: fc.boolean(),
-  /** The service has given its people other ids. */
+  /** True if the service has given its people other ids before this call. */
   isRenumbered: fc.constantFrom(false, false, true),
   title: anyText,
   city: anyText,
   company: anyText,
   industry: anyText,
   hasEmail: fc.boolean(),
-  /** The answer contains both humans, also if only one was asked for. */
+  /** True if the answer contains both humans, also if the call requested only one of them. */
   bringsBoth: fc.boolean(),
   late: fc.constantFrom('none', 'phones', 'waterfall'),
 });
@@ -54,7 +54,7 @@ const anyAnswer = fc.record({
 const anyLate = fc.record({
   kind: fc.constant('late' as const),
   call: fc.nat(3),
-  /** It names people by ids that the service gave them before or after the call. */
+  /** True if the delivery has ids that the service gave its people before or after the call. */
   hasOtherIds: fc.constantFrom(false, false, true),
   phones: fc.subarray(['1', '2', '3']),
   statuses: fc.constantFrom(['valid_number'], ['invalid_number', 'valid_number'], [undefined]),
@@ -67,7 +67,7 @@ const anyLate = fc.record({
 const anyFill = fc.record({ kind: fc.constant('fill' as const), run: anyRun, row: anyRow });
 const anyMark = fc.record({ kind: fc.constantFrom('undo' as const, 'revert' as const), run: anyRun });
 const anyHide = fc.record({ kind: fc.constantFrom('erase' as const, 'suppress' as const), human: anyHuman });
-/** Somebody decides that a contact is, or is not, a human. */
+/** A decision of the operator that a contact is, or is not, a certain human. */
 const anyDecision = fc.record({
   kind: fc.constant('decision' as const),
   run: anyRun,
@@ -114,14 +114,14 @@ const extras = {
 export interface World {
   readonly runs: readonly string[];
   play(step: Step): Promise<void>;
-  /** Whether a person was put on the suppression list. */
+  /** True if a person of the world was put on the suppression list. */
   hasSuppressed(): boolean;
-  /** Texts of erased people, which no table may have. */
+  /** Returns texts of erased people, which no table may contain. */
   erasedTexts(): string[];
 }
 
 let worlds = 0;
-/** People of worlds with the same initial share a match key: transactions about them read each other's rows. */
+/** Worlds with the same initial have people with common match keys, so their transactions read each other's rows. */
 const initials = 'bcdfghjklm';
 
 /** Empties the warehouse and opens worlds in it. */
@@ -164,7 +164,7 @@ export async function openWorlds(warehouse: TestWarehouse, count: number): Promi
   return names.map((name) => openWorld(warehouse, name));
 }
 
-/** @param name every text of the world begins with it */
+/** Opens one world. @param name prefix of every text of the world */
 function openWorld(warehouse: TestWarehouse, name: string): World {
   const runs = sources.map((_, index) => `${name}-${index}`);
   const calls: {
@@ -177,7 +177,10 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
   const records = new Map<string, number>();
   let rowNumber = 0;
 
-  /** Of one first name, the humans could be one person with a former last name: an erasure would reach both. */
+  /**
+   * The two humans have different first names. With one first name they could be one person with a former last name,
+   * and an erasure would reach both.
+   */
   const firstNameOf = (human: number): string => (human === 0 ? 'Ada' : 'Bob');
   const token = (human: number): string => `${name}h${human}x`;
   const email = (human: number): string => `${token(human)}@mail.example`;
@@ -218,7 +221,10 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     };
   }
 
-  /** @returns the number of the row; undefined if its person is suppressed, or its run has the contact already */
+  /**
+   * Stages a row. @returns the number of the row; undefined if its person is suppressed, or if its run already has the
+   * contact
+   */
   async function stage(runId: string, row: Row): Promise<number | undefined> {
     rowNumber += 1;
     const identity = identityOf(row);
@@ -259,7 +265,8 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
       if (staged !== undefined) asked.push({ row, rowNumber: staged });
     }
     await reconcileContacts(warehouse, runId, signal);
-    // Another human in a delivery has only an id that no answer has: nothing says whose results the delivery brings.
+    // A human that the call did not request can be awaited only with an id: without it, nothing shows who gets the
+    // results.
     const awaited = humans.filter(
       (human) => hasId(human, answer) || asked.some(({ row }) => row.human === human),
     );
@@ -371,7 +378,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     }
   }
 
-  /** A step can show that people have two ids, and return deliveries to the inbox. */
+  /** Plays a step, and then applies deliveries again that the step has returned to the inbox. */
   async function play(step: Step): Promise<void> {
     await playStep(step);
     const rows = await warehouse.query<{ id: string }>`

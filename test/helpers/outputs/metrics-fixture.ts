@@ -9,7 +9,7 @@ import { openWarehouse } from '../../../src/db/database.ts';
 /**
  * Serves the metrics of a process as a command does.
  *
- * @param temporal address of a stub of the SDK's exporter
+ * @param temporal address of a server that stands for the exporter of Temporal's SDK
  */
 export async function openMetricsFixture(
   databaseUrl: string,

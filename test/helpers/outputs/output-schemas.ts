@@ -40,7 +40,7 @@ export function checkOutput(
   const lines = isReport ? [stdout.trim()] : stdout.trim().split('\n');
   if (!(isReport || parameters.includes('--json')) || code === null || lines[0] === '') return;
   const [first = '', second = ''] = parameters;
-  // Prints what the service wrote.
+  // With --body the command prints what the service wrote, which has no schema.
   if (parameters.includes('--body')) return;
   const possible = outputNames.filter((name) =>
     schemas[name].commands.some((command) => command === first || command === `${first} ${second}`),
@@ -64,7 +64,7 @@ const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
 const published = new Map<OutputName, ValidateFunction>();
 
-/** A validator of the published JSON Schema, from another library than the schema's generator. */
+/** Returns a validator of the published JSON Schema. Its library is not the one that generates the schema. */
 export function publishedValidator(name: OutputName): ValidateFunction {
   const file = new URL(`../../../schemas/outputs/${name}.json`, import.meta.url);
   const validate = published.get(name) ?? ajv.compile(JSON.parse(readFileSync(file, 'utf8')) as object);

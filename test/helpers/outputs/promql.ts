@@ -15,13 +15,13 @@ interface Panel {
 
 const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 
-/** The product's alerts. */
+/** Reads the product's alerts. */
 export function readRules(): readonly Rule[] {
   const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The panels of the product's dashboard. */
+/** Reads the panels of the product's dashboard. */
 export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
 }
@@ -34,7 +34,7 @@ interface AlertExpectation {
   readonly exp_alerts?: readonly unknown[];
 }
 
-/** All expectations of test/alerts. */
+/** Reads all expectations in test/alerts. */
 export function readAlertExpectations(): readonly AlertExpectation[] {
   return readdirSync(new URL('../../alerts', import.meta.url)).flatMap((name) => {
     const { tests } = parse(read(`test/alerts/${name}`)) as {
@@ -46,7 +46,7 @@ export function readAlertExpectations(): readonly AlertExpectation[] {
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
-/** Names of metrics in an expression, without functions, labels and keywords. */
+/** Returns the names of metrics in a PromQL expression, without functions, labels and keywords. */
 export function metricsOf(expression: string): string[] {
   const bare = expression
     .replace(/"[^"]*"|'[^']*'/g, '')

@@ -7,9 +7,11 @@ import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { stopServer } from '../../../src/dev/server.ts';
 
 /**
- * Initialises one data directory for a test file. Copying it takes less time than initialising another one.
+ * Initialises one PostgreSQL data directory for a test file, because copying it takes less time than initialising
+ * another one.
  *
- * @returns copies the data directory and its password to the directory of a server that has not been started yet
+ * @returns a function that copies the data directory and its password to the directory of a server that was not started
+ *   yet
  */
 export async function initialisedPostgres(): Promise<(directory: string) => void> {
   const original = mkdtempSync(join(tmpdir(), 'enrich-initialised-'));
@@ -18,7 +20,7 @@ export async function initialisedPostgres(): Promise<(directory: string) => void
   await stopServer(original);
   return (directory) => {
     mkdirSync(directory, { recursive: true });
-    // Keeps the owner, who is another user if the tests run as root.
+    // `cp -p` keeps the owner of the files, who is another user if the tests run as root.
     execFileSync('cp', ['-Rp', join(original, 'data'), join(original, 'password'), directory]);
   };
 }

@@ -9,7 +9,7 @@ interface LineageEvent {
   readonly outputs: readonly object[];
 }
 
-/** A receiver of OpenLineage events. `npm run check:data-tools` checks events against their specification. */
+/** Starts a receiver of OpenLineage events. `npm run check:data-tools` checks events against their specification. */
 export async function startLineageReceiver() {
   const events: LineageEvent[] = [];
   const keys: (string | undefined)[] = [];
@@ -28,7 +28,7 @@ export async function startLineageReceiver() {
   const port = await listenHere(server);
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Events, in the order of arrival. */
+    /** The received events, in the order of arrival. */
     events,
     /** The header `authorization` of each event. */
     keys,

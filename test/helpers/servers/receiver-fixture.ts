@@ -24,7 +24,9 @@ interface InboxRow {
 export type TestReceiver = Awaited<ReturnType<typeof startTestReceiver>>;
 export type RawConnection = ReturnType<typeof openConnection>;
 
-/** Opens the fixture of a test file, at the top of the file; tidies it after each test and closes it after the last. */
+/**
+ * Opens the fixture at the top of a test file, tidies the fixture after each test, and closes it after the last test.
+ */
 export async function receiverFixtureOfFile() {
   const fixture = await openReceiverFixture();
   afterEach(() => fixture.tidy());
@@ -32,7 +34,7 @@ export async function receiverFixtureOfFile() {
   return fixture;
 }
 
-/** A database with one attempt that awaits deliveries. */
+/** Creates a database with one attempt that awaits deliveries. */
 async function openReceiverFixture() {
   const databaseUrl = await createTestDatabase();
   const warehouse = testWarehouse(
@@ -44,7 +46,7 @@ async function openReceiverFixture() {
     databaseUrl,
     warehouse,
     attempt,
-    /** Starts a receiver, which `tidy` closes. */
+    /** Starts a receiver; `tidy` closes the receiver. */
     receive: async (into = warehouse) => {
       const receiver = await startTestReceiver(into, attempt.token);
       tasks.push(() => receiver.close());
@@ -54,7 +56,7 @@ async function openReceiverFixture() {
       const statement = 'select * from enrichment.webhook_deliveries order by received_at';
       return (await warehouse.pool.query<InboxRow>(statement)).rows;
     },
-    /** Clean-up after the test, in reverse order. */
+    /** Adds a clean-up task; `tidy` runs the tasks in reverse order. */
     afterwards: (task: () => Promise<unknown>) => tasks.push(task),
     tidy: async () => {
       for (const task of tasks.splice(0).reverse()) await task();
@@ -98,7 +100,7 @@ async function startTestReceiver(warehouse: TestWarehouse, ownToken: string) {
   const origin = `http://127.0.0.1:${receiver.port}`;
   return {
     port: receiver.port,
-    /** Runs that got the signal of a delivery. */
+    /** Ids of the runs that were signalled about a delivery. */
     told: told as readonly string[],
     logged: () => logged,
     deliver: async (
@@ -123,14 +125,14 @@ async function startTestReceiver(warehouse: TestWarehouse, ownToken: string) {
         milliseconds: performance.now() - started,
       };
     },
-    /** @returns the status */
+    /** Sends a GET request. @returns the HTTP status */
     get: async (path: string) => {
       const answer = await fetch(origin + path);
       await answer.text();
       return answer.status;
     },
     open: (text: string | Buffer) => openConnection(receiver.port, text),
-    /** Head of a delivery, for `open`. */
+    /** Returns the HTTP request head of a delivery, for `open`. */
     head: (
       headers: Record<string, string>,
       { method = 'POST', token = ownToken }: { method?: string; token?: string } = {},

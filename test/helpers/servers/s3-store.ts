@@ -11,9 +11,9 @@ interface StoredObject {
 
 /** Changes that a test makes to answers. */
 export interface Interference {
-  /** Bytes of the next answer with a body, after which the connection is cut. */
+  /** Number of bytes of the next answer with a body after which the connection is cut. */
   cutAfter: number | undefined;
-  /** Status of the next answers, in their order. */
+  /** HTTP statuses of the next answers, in this order. */
   readonly statuses: number[];
 }
 
@@ -28,9 +28,9 @@ export class S3Store {
   readonly interference: Interference = { cutAfter: undefined, statuses: [] };
   /** Method, path and relevant headers of every request. */
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
-  /** Paths that only this login may fetch. */
+  /** The only login that may fetch paths; undefined if no login is needed. */
   login: string | undefined;
-  /** Redirects by path. */
+  /** Targets of redirects by path. */
   readonly redirects = new Map<string, string>();
   readonly #server: Server;
 
@@ -48,7 +48,7 @@ export class S3Store {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** @param path `bucket/key` */
+  /** Stores an object. @param path `bucket/key` */
   put(path: string, content: string | Buffer, modified = new Date('2026-11-20T01:00:00Z')): void {
     this.objects.set(`/${path}`, { body: Buffer.from(content), modified });
   }

@@ -5,7 +5,7 @@ export interface ScriptedServer {
   readonly port: number;
   /** `http://127.0.0.1:<port>/api/v1` */
   readonly baseUrl: string;
-  /** Complete requests, head and body. */
+  /** Complete requests that arrived, each with head and body. */
   readonly requests: string[];
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function startScriptedServer(
   };
 }
 
-/** An answer with its length, for `socket.write`. */
+/** Returns an HTTP answer with its content-length, for `socket.write`. */
 export function httpAnswer(
   status: number,
   body: string | Buffer,

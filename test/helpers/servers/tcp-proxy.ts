@@ -3,9 +3,9 @@ import { listenHere } from './ports.ts';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Loses all present connections without closing them: nothing is relayed any more. Later connections work. */
+  /** Stops relaying on all current connections without closing them. Later connections work. */
   lose(): void;
-  /** As `lose`; later connections relay nothing either. */
+  /** Stops relaying on all current and later connections without closing them. */
   freeze(): void;
   /** Refuses new connections and closes the open ones. */
   close(): Promise<void>;
@@ -13,7 +13,11 @@ export interface TcpProxy {
   reopen(): Promise<void>;
 }
 
-/** Starts a proxy in front of a port of this machine. @param at its own port; 0: a free one */
+/**
+ * Starts a TCP proxy in front of a port of this machine.
+ *
+ * @param at port of the proxy; 0: a free port
+ */
 export async function startTcpProxy(target: number, at = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isFrozen = false;

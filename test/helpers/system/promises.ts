@@ -4,7 +4,7 @@ import type { Store } from '../../../src/sandbox/store.ts';
 import type { TestSystem } from './test-system.ts';
 import { expectValueKept } from './value-promise.ts';
 
-/** The service's own record of a pipeline's calls. */
+/** The sandbox's own record of a pipeline's calls. */
 export interface Witness {
   readonly log: Pick<Store, 'calls' | 'lateResults' | 'bill' | 'deliveries'>;
 }
@@ -120,7 +120,7 @@ export async function expectPromisesKept(
   await expectValueKept({ warehouse, sandbox });
 }
 
-/** The most calls of a path in a trailing window, by their times of arrival. */
+/** Returns the maximum number of calls of a path in any trailing window, by their times of arrival. */
 export function busiest({ log }: Witness, seconds: number, path = '/people/bulk_match'): number {
   const times = log
     .calls()
@@ -146,7 +146,7 @@ interface DeliveredPerson {
   readonly phone_numbers?: readonly { readonly sanitized_number: string }[];
 }
 
-/** Bodies that a scenario spoiled name no person. */
+/** Returns the people of a delivered body; none for a body that a scenario has damaged. */
 function peopleOf(body: string): readonly DeliveredPerson[] {
   try {
     return (JSON.parse(body) as { people?: DeliveredPerson[] }).people ?? [];

@@ -15,7 +15,7 @@ interface Where {
   readonly directory: string;
 }
 
-/** The command that runs in this process, and the test that began it. */
+/** The command that currently runs in this process, and the test that began the command. */
 let running: { readonly test: string | undefined; readonly ended: Promise<unknown> } | undefined;
 
 /**
@@ -86,7 +86,7 @@ function exitCode(): number {
 }
 
 export interface WorkerHere {
-  /** Drains the worker, as SIGTERM does. */
+  /** Stops the worker after its calls in flight, as SIGTERM does. */
   stop(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export interface WorkerHere {
  * @param environment settings; Temporal must be the embedded one, or there is no receiver
  */
 export function startWorkerHere(environment: Readonly<Record<string, string>>): Promise<WorkerHere> {
-  // No log, because its lines would be among the output of a command that runs in this process.
+  // The worker writes no log, because the lines would be among the output of a command that runs in this process.
   const config = readConfig({ ...environment, LOG_LEVEL: 'silent' });
   return new Promise((resolve, reject) => {
     const ended = withSession(config, { temporal: true, service: true }, async (session) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
 /**
- * Makes a folder that is removed at the end.
+ * Creates a folder and removes it at the end.
  *
  * @param atEnd `afterAll`: after the tests of the file; `onTestFinished`: after the test
  */

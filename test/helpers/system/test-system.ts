@@ -153,7 +153,10 @@ export class TestSystem {
     return this.hereAlone(parameters, { ...this.sharedTemporal(), ...environment });
   }
 
-  /** As `here`, with an embedded Temporal: a command that continues a run has a worker of its own, in this process. */
+  /**
+   * Runs `enrich` like `here`, but with an embedded Temporal: a command that continues a run has a worker of its own,
+   * in this process.
+   */
   async hereAlone(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
     return withFacts(
       await runHere(parameters, {
@@ -237,7 +240,7 @@ export class TestSystem {
     this.#stack = stack;
   }
 
-  /** Everything that Temporal has written: its database and its log, as text. The system needs `temporalOnDisk`. */
+  /** Returns Temporal's database and log as text. The system needs `temporalOnDisk`. */
   temporalFiles(): string[] {
     const directory = join(this.directory, 'state', 'temporal');
     const names = readdirSync(directory);
@@ -251,7 +254,7 @@ export class TestSystem {
     this.#held.push(await acquireStack(config, { temporal: 'in memory', sandbox: true }, () => {}));
   }
 
-  /** A client of the Temporal server of this system; connected once. */
+  /** Returns a client of the Temporal server of this system, which connects once. */
   temporal(): Promise<Client> {
     this.#client ??= Connection.connect({ address: this.#stack!.temporal.address }).then(
       (connection) => new Client({ connection }),
@@ -259,7 +262,7 @@ export class TestSystem {
     return this.#client;
   }
 
-  /** A workflow's history as Temporal stores it, as text; search attributes left out. */
+  /** Returns a workflow's history as text, as Temporal stores it, without search attributes. */
   async storedHistory(workflowId: string): Promise<string> {
     const { events } = await (await this.temporal()).workflow.getHandle(workflowId).fetchHistory();
     return JSON.stringify(events, (name, value: unknown) =>
@@ -267,7 +270,7 @@ export class TestSystem {
     );
   }
 
-  /** Terminates a workflow, as a person does in the Temporal UI. */
+  /** Terminates a workflow, as an operator does in the Temporal UI. */
   async terminateWorkflow(workflowId: string): Promise<void> {
     await (await this.temporal()).workflow.getHandle(workflowId).terminate('by a test');
   }
@@ -301,14 +304,14 @@ export class TestSystem {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
   }
 
-  /** Settings with which commands use this system's Temporal as a server, whose workers are separate processes. */
+  /** Settings with which commands use the Temporal of this system as a server, with separate workers. */
   sharedTemporal(): Record<string, string> {
     return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
   }
 
   /** Stops all processes, after a check that a rebuild from the log gives the same warehouse. */
   async close(): Promise<void> {
-    // Only a test that failed leaves processes, and these would wait for their servers without end.
+    // Only a failed test leaves processes, which would wait for their servers forever.
     for (const child of this.#begun) child.kill('SIGKILL');
     await interruptHere();
     await this.stopWorker();

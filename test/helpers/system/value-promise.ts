@@ -35,7 +35,7 @@ export async function expectValueKept({
 
   expect(await readWithheld(warehouse)).toEqual([]);
 
-  // Late results: each number and address that the service delivered for an accepted person.
+  // Late results: each phone number and e-mail that the service delivered for an accepted person.
   const accepted = await rowsOf<{ request_id: string; person_id: string }>(`
     select distinct a.request_id, p.person_id
     from enrichment.attempts a
@@ -67,9 +67,9 @@ export async function expectRebuildEqual(warehouse: Warehouse): Promise<void> {
 }
 
 /**
- * Contacts without the person whom the newest call accepted for them, or for another row with the same address and
- * name. Leaves out contacts about which the identity rule decides later: contacts with other cells in another export,
- * and contacts with weak evidence whom a second person fitted later.
+ * Contacts without the person that the newest call accepted for them, or for another row with the same e-mail and name.
+ * Leaves out contacts about which the identity rule decides later: contacts with other cells in another export, and
+ * contacts with weak evidence that also fitted a second person later.
  */
 const withheldContacts = `
   with accepted as (
@@ -120,7 +120,7 @@ function readWithheld({ database }: Warehouse): Promise<readonly unknown[]> {
   });
 }
 
-/** Numbers and addresses in a body, by the id of their person. */
+/** Returns the phone numbers and e-mails in a delivered body, by the id of their person. */
 function deliveredFacts(body: string): readonly { readonly id: string; readonly value: string }[] {
   const { people = [] } = JSON.parse(body) as { people?: readonly DeliveredPerson[] };
   return people.flatMap(({ id, phone_numbers: phones = [], emails = [] }) => [

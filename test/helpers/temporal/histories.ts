@@ -33,7 +33,7 @@ export async function recordHistories(
       .catch(() => undefined);
     if (!history) continue;
     const file = join(folder, `${release}.${kind}.${test.slice(0, 60)}.json`);
-    // Stacks of errors name files: without the folder of this clone.
+    // Error stacks in a history contain file paths; the folder of this clone is removed from them.
     writeFileSync(file, historyToJSON(history).replaceAll(project, ''));
   }
 }

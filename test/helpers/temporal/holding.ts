@@ -5,9 +5,9 @@ import { ScriptedActivities } from './scripted-activities.ts';
 import { Context } from '@temporalio/activity';
 
 /**
- * Holds the first batch until it is let go.
+ * Creates activities in which the first batch waits until the test calls `letGo`.
  *
- * @param first what it comes to then, before it is done
+ * @param first result of the first batch at its first execution; default: `done`
  */
 export function holding(first?: BatchResult): {
   activities: ScriptedActivities;
@@ -28,7 +28,7 @@ export function holding(first?: BatchResult): {
   return { activities, letGo: held.open, begun: () => begun };
 }
 
-/** @param signal names of signals */
+/** Waits until a workflow has received a signal. @param signal pattern of the signal's name */
 export function untilSignalled(handle: WorkflowHandle, signal: RegExp): Promise<void> {
   return expect
     .poll(async () => JSON.stringify((await handle.fetchHistory()).events))

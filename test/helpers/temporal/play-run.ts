@@ -85,7 +85,7 @@ export class Stage {
       await act(handle);
       await recordHistories(client, { run: runId, page: `${runId}/page-1` });
     } finally {
-      // Only a run that a test has left unfinished is still there.
+      // Terminates a run that the test has left unfinished; other runs have ended, so the error is ignored.
       await handle.terminate('its test is over').catch(() => {});
     }
   }
@@ -130,7 +130,7 @@ const activitiesOfRuns = [
   'enrichBatches',
 ] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
-/** The status that a run reports. */
+/** Returns the status that a run reports. */
 async function statusOf(handle: WorkflowHandle): Promise<RunStatus> {
   return (await handle.query<RunProgress>('progress')).status;
 }
@@ -139,7 +139,7 @@ export function untilStatus(handle: WorkflowHandle, status: RunStatus): Promise<
   return expect.poll(() => statusOf(handle)).toBe(status);
 }
 
-/** What a run waits for; undefined: nothing. */
+/** Returns the type of what a run waits for; undefined if the run does not wait. */
 export async function waitOf(handle: WorkflowHandle): Promise<string | undefined> {
   return (await handle.query<RunProgress>('progress')).waitsFor?.type;
 }

@@ -20,7 +20,11 @@ import {
 import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 
-/** The state of a run in `runTransitions`. @param reason why it is paused */
+/**
+ * Returns the state of a run in `runTransitions`.
+ *
+ * @param reason why the run is paused
+ */
 export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): string {
   return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : status;
 }
@@ -49,7 +53,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   reason: StatusReason | undefined;
   /** Finished batches. */
   readonly batches: number[] = [];
-  /** The batches of each activity. */
+  /** The batches that each execution of the activity enrichBatches was given. */
   readonly handed: (readonly number[])[] = [];
   ending = '';
   ingested: IngestOutcome = { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
@@ -70,7 +74,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return { kind: 'planned', plan: this.plan, firstOpenPage: 1 };
   };
 
-  /** Results of each check of the credential. */
+  /** Result of the nth check of the credential. */
   service: (check: number) => ServiceCheck = () => ({ kind: 'ready', status: 'acting as user user-7' });
   checks = 0;
 
@@ -80,7 +84,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status: wanted, pauseReason, by }) => {
-    // The next run of a schedule.
+    // After the end of a run, the next run of a schedule begins.
     if (isFinal(this.status)) this.write('ingesting');
     this.isApproved ||= by === 'approval';
     const status = wanted === 'running' && !this.isApproved ? 'awaiting_approval' : wanted;
@@ -122,7 +126,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     if (this.status === 'running' || waitsForBudget(this.reason)) this.write('paused', reason);
   }
 
-  /** Result of each sync of late results; default: nothing awaited. */
+  /** Result of the nth sync of late results; default: no late results are awaited. */
   sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
   syncs = 0;
 
@@ -140,7 +144,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     heldRuns: 0,
   });
 
-  /** Runs that a schedule begins; default: none. */
+  /** Result of `beginScheduledRuns`: the runs that a schedule begins; default: none. */
   scheduled: ScheduledRuns = { runs: [], refused: [] };
   readonly scheduledFor: string[] = [];
 
@@ -149,11 +153,11 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.scheduled;
   };
 
-  /** Result of the pilot. */
+  /** Judgement that the activity judgePilot writes to the tables. */
   judgement: PilotJudgement = { kind: 'continue', summary: 'good' };
   judgements = 0;
 
-  /** Runs after the tables have the result of the pilot. */
+  /** Called by the activity judgePilot after the tables have the judgement; its result is the activity's result. */
   judge = async (): Promise<PilotJudgement> => this.judgement;
 
   judgePilot: ControlActivities['judgePilot'] = async () => {
@@ -174,7 +178,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.meeting(this.meetings);
   };
 
-  /** How often the contacts were compared. */
+  /** Number of executions of the activity reconcileContacts. */
   comparisons = 0;
   reconcileContacts: ControlActivities['reconcileContacts'] = async () => {
     this.comparisons += 1;
@@ -187,7 +191,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.facts(runId);
   };
 
-  /** Figures as from the tables: every answered batch has enriched eight contacts. */
+  /** Run facts as the tables would have them: every answered batch has enriched eight contacts. */
   facts(runId: string): RunFacts {
     const { status, reason } = this;
     const asked = 10 * this.batches.length;

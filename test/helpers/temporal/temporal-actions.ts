@@ -27,7 +27,7 @@ export async function countActions(client: Client, runId: string): Promise<numbe
   return count;
 }
 
-/** When each batch of a run was first scheduled, in milliseconds since 1970, by its number. */
+/** Returns when each batch of a run was first scheduled, in milliseconds since 1970, by the number of the batch. */
 export async function batchesReadyAt(client: Client, runId: string): Promise<Map<number, number>> {
   const ready = new Map<number, number>();
   for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH "${runId}/"` })) {
@@ -44,7 +44,11 @@ export async function batchesReadyAt(client: Client, runId: string): Promise<Map
   return ready;
 }
 
-/** Resets a workflow to its beginning, as a person does in the Temporal UI. @returns the new execution */
+/**
+ * Resets a workflow to its beginning, as an operator does in the Temporal UI.
+ *
+ * @returns the new execution
+ */
 export function resetToBeginning(client: Client, workflowId: string): Promise<WorkflowHandle> {
   return reset(client, workflowId, (completed) => completed[0]!);
 }

@@ -11,7 +11,7 @@ import { compiledModule } from '../system/compiled.ts';
 /** Keeps the progress of Temporal's SDK out of the tests' output. */
 export const silentLogger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
-/** The failure converter of encrypted payloads. Node loads the module, so it must be compiled. */
+/** Returns the failure converter of encrypted payloads. Node loads the module, so it must be compiled. */
 export const encodedFailures = () => ({
   failureConverterPath: fileURLToPath(compiledModule('workflows/encoded-failures.ts')),
 });
@@ -31,14 +31,14 @@ export function bundleWorkflows(
   });
 }
 
-/** A bundle of the build, as workers load it: Webpack takes five seconds of processor time for another. */
+/** Returns a bundle of the build, as workers load it. A new bundle would take five seconds of processor time. */
 export function builtWorkflowBundle(
   name: 'workflow-bundle' | 'workflow-bundle-encrypting',
 ): WorkflowBundlePath {
   return { codePath: fileURLToPath(compiledModule(`${name}.js`)) };
 }
 
-/** The bundle of the product's workflows that the workflow tests share. */
+/** Returns the bundle of the product's workflows that all workflow tests share. */
 export function sharedWorkflowBundle(): WorkflowBundlePath {
   return { codePath: inject('workflowBundlePath') };
 }

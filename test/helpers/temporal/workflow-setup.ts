@@ -14,13 +14,13 @@ declare module 'vitest' {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const built = join(root, 'dist', 'workflow-bundle.js');
 
-/** One bundle for all workflow tests: that of the build, or a new one if the sources have changed since. */
+/** Provides one bundle to all workflow tests: the bundle of the build, or a new one if the sources are newer. */
 export default async function setup(project: TestProject): Promise<(() => void) | undefined> {
   if (isBuilt()) {
     project.provide('workflowBundlePath', built);
     return undefined;
   }
-  // Loaded only here, because Temporal's bundler takes seconds to load.
+  // The module is loaded only if needed, because Temporal's bundler takes seconds to load.
   const { bundleWorkflows } = await import('./workflow-bundle.ts');
   const { code } = await bundleWorkflows();
   const directory = mkdtempSync(join(tmpdir(), 'enrich-workflows-'));
@@ -30,7 +30,7 @@ export default async function setup(project: TestProject): Promise<(() => void) 
   return () => rmSync(directory, { recursive: true, force: true });
 }
 
-/** Whether the bundle of the build is newer than all that it can contain, and than the folders of it. */
+/** True if the bundle of the build is newer than all files and folders that the bundle can contain. */
 function isBuilt(): boolean {
   if (!existsSync(built)) return false;
   const sources = ['workflows', 'src'].flatMap((folder) => [

@@ -15,8 +15,8 @@ import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /**
- * Admits one call as a worker does that has no other call to admit, and records its contacts, as a run does before its
- * calls. By default the call is as `requestFor` makes it, and has no limits.
+ * Records the contacts of a call and admits the call alone, as a worker does. By default the call is the one of
+ * `requestFor`, and has no limits.
  */
 export async function admit(
   database: Kysely<Tables>,
@@ -32,10 +32,10 @@ export async function admit(
   });
 }
 
-/** The calls of the tests, at the service of `admit`. */
+/** Service and rate scope of the calls that `admit` admits. */
 export const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
-/** A call for the people of a run from a row on. */
+/** Returns a request for a call with the people of a run, from a row number on. */
 export function requestFor(runId: string, from: number, people = 10): AdmissionRequest {
   return {
     attemptId: randomUUID(),
@@ -58,11 +58,11 @@ interface AskOptions {
   readonly service?: string;
 }
 
-/** Calls for the people of runs, one after another. */
+/** Makes calls for the people of runs, one call after another. */
 export function nextCalls(warehouse: TestWarehouse) {
   const rowsAskedFor = new Map<string, number>();
 
-  /** Asks for the next people of a run. */
+  /** Requests the admission of a call for the next people of a run. */
   async function ask(runId: string, options: AskOptions = {}): Promise<Admission> {
     const people = options.people ?? 10;
     const from = options.from ?? rowsAskedFor.get(runId) ?? 1;
@@ -78,7 +78,7 @@ export function nextCalls(warehouse: TestWarehouse) {
     );
   }
 
-  /** Admits a call, without a limit of our own. */
+  /** Admits a call without a rate limit of the pipeline. */
   async function begin(runId: string): Promise<string> {
     const admission = await ask(runId);
     if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
@@ -88,7 +88,7 @@ export function nextCalls(warehouse: TestWarehouse) {
   return { ask, begin };
 }
 
-/** Makes the windows forget every call, as if they had ended long ago. */
+/** Removes every call from the rate windows, as if all calls had ended long ago. */
 export async function emptyWindows(warehouse: TestWarehouse): Promise<void> {
   await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
 }

@@ -5,7 +5,7 @@ import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { digestAnswer } from '../../../src/people/digest.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 
-/** An answer that bills a credit for each match. */
+/** Returns an answer that bills one credit for each match. */
 export function answerWith(
   matches: readonly (Person | null)[],
   differing: Partial<AnswerToRecord> = {},

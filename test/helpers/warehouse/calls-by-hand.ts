@@ -14,7 +14,7 @@ import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
 
-/** A person whom no other test of the file knows. */
+/** Returns a new person for each call, with a row, so that no two tests of a file share a person. */
 export function somebody(): { row: StagedRow; person: Person } {
   names += 1;
   const email = `someone${names}@orbit.example`;
@@ -38,16 +38,16 @@ export function somebody(): { row: StagedRow; person: Person } {
   };
 }
 
-/** A call in flight. */
+/** A call that was admitted and has no answer yet. */
 export interface AdmittedCall {
   readonly runId: string;
   readonly attemptId: string;
   readonly people: readonly OpenPerson[];
 }
 
-/** Calls that a test admits and records itself, and what the warehouse holds afterwards. */
+/** Helpers for tests that admit calls and record answers themselves, and then read the warehouse. */
 export function callsByHand(warehouse: TestWarehouse) {
-  /** A run whose people are planned, claimed and admitted: one call is in flight. */
+  /** Begins a run, plans and claims its people, and admits them as one call in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
     const { runId } = await stagedRun(warehouse, rows);
     await planRows(warehouse, runId, asked);
@@ -84,7 +84,7 @@ export function callsByHand(warehouse: TestWarehouse) {
       .executeTakeFirstOrThrow();
   }
 
-  /** Reserved and settled credits of the run. */
+  /** Returns the reserved and the settled credits of the run. */
   async function moneyOf(runId: string): Promise<[number, number]> {
     const budget = await warehouse.database
       .selectFrom('budgets')

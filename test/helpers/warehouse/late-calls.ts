@@ -19,7 +19,7 @@ import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
 
-/** Extras that a call asks for. */
+/** Reveals and waterfalls that a call requests. */
 export interface LateExtras {
   readonly reveal: readonly 'phone'[];
   readonly waterfall: readonly ('email' | 'phone')[];
@@ -29,7 +29,7 @@ export const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
 /** Maximum credits of one person of a waterfall in these tests. */
 const waterfallCeiling = 20;
 
-/** A call whose phones come later. */
+/** A call with phones that arrive as late results. */
 export interface PhonesCall {
   readonly runId: string;
   readonly attemptId: string;
@@ -38,9 +38,9 @@ export interface PhonesCall {
   readonly ids: readonly string[];
   readonly requestId: string;
   readonly extras: LateExtras;
-  /** Fields of the person at an index that the answer adds to those of the row, or changes. */
+  /** Fields of the answered person by index, which are added to the fields of the row or replace them. */
   readonly stated?: Readonly<Record<number, Partial<Person>>>;
-  /** People whom the answer names after those who were asked for. */
+  /** People that the answer lists after the requested people. */
   readonly surplus?: readonly Person[];
 }
 
@@ -62,7 +62,7 @@ export async function callWithPhones(
   return openCall(warehouse, { people, ids, requestId: `-90071992547409${call}`, extras });
 }
 
-/** Admits a call for the people of an earlier call, in a new run for which none of them is fresh. */
+/** Admits a call for the people of an earlier call, in a new run in which all of them are not fresh. */
 export async function callAgain(
   warehouse: TestWarehouse,
   call: PhonesCall,
@@ -73,7 +73,7 @@ export async function callAgain(
   return openCall(warehouse, { people: rowsOf(call), ids, requestId, extras });
 }
 
-/** The rows of an export with the people of a call. */
+/** Returns the rows of an export with the people of a call. */
 export function rowsOf(call: PhonesCall): StagedRow[] {
   return call.people.map(({ identity, contactId }) => ({
     ...identity,
@@ -113,6 +113,8 @@ async function openCall(
 }
 
 /**
+ * Records the answer of a call with phones.
+ *
  * @param matches found people, in the order of the requested people
  * @param credits price that the answer states; null: none
  * @param phones the answer's status of late phones
@@ -159,7 +161,7 @@ export async function recordPhonesAnswer(
   });
 }
 
-/** A call for three people with its answer, which found them all. */
+/** Admits a call for three people, and records an answer that found all three. */
 export async function answeredCall(
   warehouse: TestWarehouse,
   extras?: LateExtras,
@@ -170,7 +172,7 @@ export async function answeredCall(
   return call;
 }
 
-/** The body of a delivery with a phone for each person. */
+/** Returns the body of a delivery with one phone for each person. */
 export function phonesBody(ids: readonly string[], credits: number | string, more: object = {}): Buffer {
   const people = ids.map((id, index) => ({
     id,
@@ -182,7 +184,7 @@ export function phonesBody(ids: readonly string[], credits: number | string, mor
   return Buffer.from(text.replace('"PRICE"', String(credits)));
 }
 
-/** Puts a delivery into the inbox as the receiver does. */
+/** Stores a delivery in the inbox as the receiver does. */
 export async function storeFor(warehouse: TestWarehouse, call: PhonesCall, content: Buffer): Promise<void> {
   await storeDeliveries(warehouse, [
     {
@@ -206,7 +208,7 @@ export async function deliverTo(
   await drainCall(warehouse, call);
 }
 
-/** A run with calls that await late results, all due for a poll. */
+/** Creates a run with calls that await late results and are all due for a poll. */
 export async function backlogOfPolls(warehouse: TestWarehouse, calls: number): Promise<PhonesCall> {
   const call = await answeredCall(warehouse);
   const rows = await warehouse.query<{ columns: string }>`
@@ -239,7 +241,7 @@ export async function booksOf(warehouse: TestWarehouse, call: PhonesCall): Promi
   return rows[0]!;
 }
 
-/** The statuses of a call's deliveries, in the order of arrival. */
+/** Returns the statuses of a call's deliveries, in the order of arrival. */
 export async function deliveryStatuses(warehouse: TestWarehouse, call: PhonesCall): Promise<string[]> {
   const rows = await warehouse.query<{ status: string }>`
     select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
@@ -248,7 +250,7 @@ export async function deliveryStatuses(warehouse: TestWarehouse, call: PhonesCal
 
 export const emailsAndPhones: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
 
-/** The waterfall's addresses, or its phones, of some people. */
+/** Returns the body of a waterfall delivery with e-mails or phones for some people. */
 export function waterfallBody(
   call: PhonesCall,
   field: 'emails' | 'phone_numbers',
@@ -273,10 +275,10 @@ export function waterfallBody(
 
 const { signal } = new AbortController();
 
-/** A call that reveals nothing, and has no late results. */
+/** Extras of a call without reveals and without late results. */
 export const noExtras: LateExtras = { reveal: [], waterfall: [] };
 
-/** The phones of `phonesBody`. */
+/** The phone numbers that `phonesBody` delivers. */
 export const phones = ['+14155550100', '+14155550101', '+14155550102'];
 export const none = [null, null, null];
 
@@ -286,14 +288,14 @@ export async function endCall(warehouse: TestWarehouse, call: PhonesCall): Promi
   await endRun(warehouse, call.runId, 'finished', undefined);
 }
 
-/** A call of a run that has ended, with its answer and no phones. */
+/** Makes a call of a run that has ended; the answer was recorded, and no phones have arrived. */
 export async function endedCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
   const call = await answeredCall(warehouse, extras);
   await endCall(warehouse, call);
   return call;
 }
 
-/** The phones of the contacts of a call; null: the contact has none. */
+/** Returns the phone of each contact of a call; null if the contact has none. */
 export async function phonesOf(warehouse: TestWarehouse, call: PhonesCall): Promise<(string | null)[]> {
   const { rows } = await warehouse.pool.query<{ phone: string | null }>(
     `select phone from unnest($1::text[]) with ordinality as n (contact_id, place)
@@ -303,26 +305,30 @@ export async function phonesOf(warehouse: TestWarehouse, call: PhonesCall): Prom
   return rows.map(({ phone }) => phone);
 }
 
-/** Expects that the log leads to the same warehouse. */
+/** Expects that a rebuild from the log gives the same warehouse. */
 export async function expectRebuilt(warehouse: TestWarehouse): Promise<void> {
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 }
 
-/** A call for three people, with its answer and all phones, of a run that goes on. */
+/** Makes a call for three people with its answer and all phones, in a run that is still in progress. */
 export async function deliveredCall(warehouse: TestWarehouse): Promise<PhonesCall> {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   return call;
 }
 
-/** The call of a run that has ended, and whose phones have come. */
+/** Makes a call of a run that has ended after all its phones have arrived. */
 export async function endedWithPhones(warehouse: TestWarehouse): Promise<PhonesCall> {
   const call = await deliveredCall(warehouse);
   await endRun(warehouse, call.runId, 'finished', undefined);
   return call;
 }
 
-/** Delivers other phones at a higher price. @returns the settled credits, and the number of new phones */
+/**
+ * Delivers other phones at a higher price.
+ *
+ * @returns the settled credits, and the number of new phones
+ */
 export async function deliverOtherPhones(
   warehouse: TestWarehouse,
   call: PhonesCall,

@@ -12,7 +12,7 @@ import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { suppress } from '../../../src/suppression/suppression-list.ts';
 
-/** Extras that runs of tests ask for. */
+/** Service, freshness and field groups of the look-ups in tests. */
 export const asked: Asked = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
@@ -93,7 +93,7 @@ export async function stagedRun(
   return run;
 }
 
-/** Begins a run with status `running`, its own budget and 1,500 open rows. */
+/** Begins a run with status `running`, its own budget and 1,500 rows without an outcome. */
 export async function runningRun(
   warehouse: TestWarehouse,
   limit: string | null = null,
@@ -113,7 +113,7 @@ export async function runningRun(
   return run.runId;
 }
 
-/** Plans the first people of a run: ten are a batch. */
+/** Plans the first people of a run, ten in each batch. */
 export async function planPeople(warehouse: TestWarehouse, runId: string, people: number): Promise<void> {
   await warehouse.query`
     insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
@@ -130,7 +130,7 @@ export function reopenRows(
   return reopenUnknown(warehouse, retrying, sql`select unnest(${rows}::int[])`);
 }
 
-/** Outcome by row number. */
+/** Returns the outcome of each row by row number. */
 export async function outcomesOf(warehouse: TestWarehouse, runId: string): Promise<(string | null)[]> {
   const rows = await warehouse.database
     .selectFrom('run_rows')
@@ -176,7 +176,7 @@ export async function insertLookup(
   lookup: {
     readonly key: string;
     readonly fieldGroup?: string;
-    /** Null: the service returned a person whom the row did not accept. */
+    /** True if the person was found; null if the service returned a person that the row did not accept. */
     readonly found?: boolean | null;
     readonly secondsAgo?: number;
     readonly runId?: string;

@@ -12,7 +12,7 @@ import { admit } from './admit.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 
-/** The people of a test's call, and the extras that it asks for. */
+/** The people of a test's call, and the reveals and waterfalls that the call requests. */
 export interface ScriptedCall {
   readonly runId: string;
   readonly batch?: number;
@@ -89,7 +89,7 @@ export async function answerBatch(
   return { attemptId: admission.attemptId, token: admission.token };
 }
 
-/** Nine people who fill the rest of a batch, and whom no other test knows. */
+/** Returns nine people who fill the rest of a batch and occur in no other test. */
 export function strangersOf(world: string | number): StagedRow[] {
   return Array.from({ length: 9 }, (_, index) => ({
     keys: [`email:f${world}-${index}@fill.example`],
@@ -100,7 +100,7 @@ export function strangersOf(world: string | number): StagedRow[] {
   }));
 }
 
-/** A contact as the warehouse has it; undefined: the contact has no person. */
+/** Reads a contact from the warehouse; undefined if the contact has no person. */
 export async function readContact(
   { pool }: Warehouse,
   contactId: string,

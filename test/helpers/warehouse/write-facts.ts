@@ -14,18 +14,18 @@ import { factsOfAnswer, factsOfLateResult, keyOfId, keyWithoutId } from '../../.
 export interface WrittenMatch {
   readonly source: string;
   readonly contactId: string;
-  /** Null: the contact loses its person. */
+  /** Key of the person; null if the contact loses its person. */
   readonly personKey: string | null;
   readonly evidence?: string;
   readonly runId: string;
   readonly rowNumber?: number;
   readonly attemptId?: string;
   readonly at?: string;
-  /** Who the record says that the contact is; otherwise it has the person's id. */
+  /** Identifying cells of the contact's record; default: the id of the person. */
   readonly identity?: Identity;
 }
 
-/** Writes observations and matches of one service as the digest does. */
+/** Writes observations and matches at one service as the digest does. */
 export async function writeFacts(
   { database }: Pick<Warehouse, 'database'>,
   service: string,
@@ -52,7 +52,7 @@ export async function writeFacts(
   });
 }
 
-/** Gives the match that the digest has decided the time and the call of the test. */
+/** Sets the time and the call of the test in the match that the digest has decided. */
 async function writeMatch(
   transaction: Transaction<Tables>,
   written: WrittenMatch,
@@ -114,7 +114,7 @@ async function writeRecord(
 
 const identityCells = sql.raw(identityColumns.join(', '));
 
-/** One entry of the log about a person, as a test writes it. */
+/** One observation about a person, as a test writes it into the log. */
 export interface Said {
   readonly person: string;
   readonly kind?: 'answer' | 'phones' | 'waterfall';
@@ -125,7 +125,7 @@ export interface Said {
   readonly organizationKey?: string;
 }
 
-/** Appends an observation and computes the person anew. */
+/** Appends an observation to the log, and computes the person again. */
 export async function say(warehouse: Warehouse, said: Said): Promise<void> {
   const {
     person,
@@ -155,11 +155,11 @@ export async function say(warehouse: Warehouse, said: Said): Promise<void> {
   ]);
 }
 
-/** Writes that a contact is a person, or no person, since a time. */
+/** Writes that a contact is a certain person, or no person, since a time. */
 export async function match(
   warehouse: Pick<Warehouse, 'database'>,
   contact: {
-    /** Not given: hubspot. */
+    /** Source of the contact; default: hubspot. */
     readonly source?: string;
     readonly contactId: string;
     readonly person: string | null;
@@ -171,10 +171,10 @@ export async function match(
   await writeFacts(warehouse, 'test', [], [{ source, contactId, personKey, at, runId }]);
 }
 
-/** The facts of a title alone. */
+/** Facts of an observation that has only a title. */
 export const titled = (title: string): Readonly<Record<string, unknown>> => ({ title: { title } });
 
-/** The facts of a job, as in observations. */
+/** Facts of an observation about a job. */
 export function job(
   title: string,
   organization: { readonly id?: string; readonly name?: string; readonly domain?: string },
@@ -207,7 +207,7 @@ export interface AppendedContact {
   readonly rowNumber?: number;
   readonly askedAt?: string;
   readonly person: Person;
-  /** Numbers that a delivery brought. */
+  /** Phone numbers of a delivery about the contact. */
   readonly phones?: readonly string[];
   readonly phoneType?: string | undefined;
 }
@@ -225,7 +225,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
   } = contact;
   const askedAt = contact.askedAt ?? '2026-11-20T08:00:00Z';
   const answered = factsOfAnswer(person);
-  // A person without an id is found by the own contact only.
+  // A person without an id has only the match keys of the own contact.
   const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
   const row = { runId, rowNumber, attemptId, matchIndex: 0 };
   const key = said.person_id === null ? keyWithoutId(row) : keyOfId(said.person_id);
