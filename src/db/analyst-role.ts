@@ -3,8 +3,8 @@ import { UsageProblem } from '../domain/problem.ts';
 import { internalSchemaName, schemaName } from './session-settings.ts';
 
 /**
- * The columns that analysts may read in tables with cells of exports, bytes, hashes or settings. Analysts may read all
- * columns of the other tables in `enrichment`, and nothing in `enrichment_internal`.
+ * Columns that analysts may read in tables that contain cells of exports, bytes, hashes or settings. Analysts may read
+ * all columns of the other tables in `enrichment`, and nothing in `enrichment_internal`.
  */
 const readableColumns: Readonly<Record<string, string>> = {
   runs: `
@@ -25,18 +25,20 @@ const readableColumns: Readonly<Record<string, string>> = {
   suppression_entries: 'kind, domain, reason, added_by, added_at',
 };
 
-/** Whether an analyst reads a column of a table of the schema `enrichment`. */
+/** True if analysts may read a column of a table in the schema `enrichment`. */
 export function isReadable(table: string, column: string): boolean {
   const columns = readableColumns[table];
   return columns === undefined || columns.trim().split(/,\s+/).includes(column);
 }
 
-/** Advisory lock of grants: PostgreSQL refuses two concurrent grants on a table ("concurrently updated"). */
+/**
+ * Key of the advisory lock for grants. PostgreSQL refuses two concurrent grants on a table ("concurrently updated").
+ */
 const grantLock = 7_305_902_311;
 
 /**
- * Gives every analyst role exactly the rights above, and revokes all other rights on the tables, for example from an
- * earlier release. Deletes roles from `analyst_roles` that no longer exist.
+ * Gives every analyst role exactly the rights of `readableColumns`, and revokes all other rights on the tables, for
+ * example from an earlier release. Roles that no longer exist are deleted from `analyst_roles`.
  *
  * @param role new analyst role
  */
@@ -71,7 +73,11 @@ async function grant(transaction: Transaction<never>, role: string): Promise<voi
   }
 }
 
-/** Refuses the owner of the tables: revoking the owner's rights would lock the product out. @throws Problem `role.*` */
+/**
+ * Refuses the owner of the tables as analyst role, because revoking the owner's rights would lock the product out.
+ *
+ * @throws Problem `role.*`
+ */
 async function requireReader(transaction: Transaction<never>, role: string): Promise<void> {
   const found = await sql<{ owns: boolean }>`
     select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace

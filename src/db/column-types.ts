@@ -8,7 +8,7 @@ import type { ExportProfile } from '../domain/runs/expectations.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
-/** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
+/** PostgreSQL `numeric` and `bigint` as text, because a float would round money and identifiers. */
 export type Decimal = string;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 type Json<Value> = ColumnType<Value, string, string>;
@@ -19,14 +19,14 @@ export type Generated<Value> =
     ? ColumnType<Read, Inserted | undefined, Updated>
     : ColumnType<Value, Value | undefined, Value>;
 
-/** The types of columns that take only some values, or JSON. */
+/** Types of columns that allow only some values, or contain JSON. */
 export interface NamedTypes {
   'attempts.status': AttemptStatus;
   'run_rows.outcome': Outcome;
   'runs.status': RunStatus;
   'runs.pause_reason': Json<StatusReason>;
   'runs.options': Json<RunOptions>;
-  /** Field by column of the file. */
+  /** The field to which each column of the file is mapped. */
   'runs.mapping': Json<Record<string, string>>;
   'runs.outcomes': Json<Readonly<Record<string, number>>>;
   'runs.export_profile': Json<ExportProfile>;

@@ -11,9 +11,9 @@ import type { Tables } from './schema.ts';
 import { afterConnect, applySessionSettings, keptPlanSettings } from './session-settings.ts';
 
 export interface Warehouse {
-  /** Typed queries; every table name is looked up in the schema `enrichment`. */
+  /** Query builder with types of all tables. Unqualified names mean tables of the schema `enrichment`. */
   readonly database: Kysely<Tables>;
-  /** For COPY and for statements that the query builder cannot express. */
+  /** Pool for COPY and for statements that the query builder cannot express. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -22,22 +22,25 @@ export interface WarehouseOptions {
   readonly connections?: number;
   /** Maximum wait for a connection, whether new or from the pool. */
   readonly connectMilliseconds?: number;
-  /** Timeout of a query: a silent server would otherwise hold every connection forever. */
+  /** Timeout of a query. Without it, a server that stops answering would hold every connection forever. */
   readonly queryMilliseconds?: number;
   /** Name of this process in `pg_stat_activity`. */
   readonly applicationName?: string;
-  /** Prepares statements and keeps their plans. For workers, which run the same few statements for each call. */
+  /**
+   * True for a process that prepares statements and keeps their plans, such as a worker, which runs the same few
+   * statements for each call.
+   */
   readonly keepsPlans?: boolean;
-  /** Ends an idle transaction after this time, because others wait for its locks. */
+  /** PostgreSQL ends an idle transaction after this time, because other transactions wait for its locks. */
   readonly idleTransactionMilliseconds?: number;
   /** Called when an idle connection breaks, for example at a restart of the server. */
   readonly onIdleError?: (error: Error) => void;
 }
 
 /**
- * Opens a pool on the warehouse, which connects at the first query.
+ * Opens a pool on the warehouse. The pool connects at the first query.
  *
- * @param databaseUrl a PostgreSQL address, version 15 or later
+ * @param databaseUrl URL of a PostgreSQL database, version 15 or later
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
   const settings = {
@@ -52,7 +55,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    // Detects a connection that a failover, a firewall or a proxy has dropped silently.
+    // Keep-alive detects a connection that a failover, a firewall or a proxy has dropped silently.
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
     onConnect: afterConnect((client) => applySessionSettings(client, settings)),
@@ -61,7 +64,8 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error);
   });
-  // A connection in use also emits an event that would end the process. Its query reports the error.
+  // A connection in use also emits an error event, which would end the process. The query of this connection reports
+  // the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: closingUseless(pool, options.keepsPlans === true) }),
@@ -77,7 +81,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   };
 }
 
-/** Previews work by doing it in a transaction that is rolled back. */
+/** Previews a change: makes the change in a transaction and rolls it back. */
 export async function rolledBack<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -91,15 +95,16 @@ export async function rolledBack<Result>(
 }
 
 /**
- * Errors after which only another connection helps: a migration has changed the columns of a prepared statement, or
+ * Codes of errors that only a new connection resolves: a migration has changed the columns of a prepared statement, or
  * the server is no longer the primary server.
  */
 const endingCodes = new Set(['0A000', '25006']);
 
 /**
- * A pool that closes a connection after an error that the connection would repeat, for example if the server is away.
+ * Returns a pool that closes a connection after an error that the connection would repeat, for example if the server is
+ * unreachable.
  *
- * @param prepares whether each connection prepares statements with parameters once
+ * @param prepares true: each connection prepares a statement with parameters once and reuses it
  */
 function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   return {
@@ -107,7 +112,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
       const client = await pool.connect();
       let isUseless = false;
       const query = (text: string | object, values: readonly unknown[] = []): unknown => {
-        // A cursor is not a promise, and reports its errors itself.
+        // A cursor is not a promise and reports its errors itself.
         if (typeof text !== 'string') return client.query(text as pg.QueryConfig);
         return client.query(preparedQuery(text, values, prepares)).catch((error: unknown) => {
           isUseless ||= isDatabaseAway(error) || endingCodes.has(databaseErrorCode(error) ?? '');
@@ -120,7 +125,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   };
 }
 
-/** A name for each text of a statement. There are few texts, because values are parameters. */
+/** Names of prepared statements by their text. There are few texts, because values are parameters. */
 const names = new Map<string, string>();
 
 function preparedQuery(text: string, values: readonly unknown[], prepares: boolean): pg.QueryConfig {
@@ -130,5 +135,8 @@ function preparedQuery(text: string, values: readonly unknown[], prepares: boole
   return { name, text, values: [...values] };
 }
 
-/** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
+/**
+ * Number of rows from which a table needs statistics. Without statistics, PostgreSQL replaced a hash join by slow
+ * nested loops.
+ */
 export const rowsWorthAnalyzing = 1_000;

@@ -4,54 +4,69 @@ import { UsageProblem } from '../domain/problem.ts';
 import type { Tables } from './schema.ts';
 import type { Decimal } from './column-types.ts';
 
-/** Names as a list for `in (…)` in raw SQL. Not escaped: only for names that the code itself defines. */
+/**
+ * Formats names as a list for `in (…)` in raw SQL. They are not escaped, so only names that the code itself defines are
+ * safe.
+ */
 export function oneOf(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
 
-/** Names as a list for `in (…)` in a template of Kysely; not escaped, as in `oneOf`. */
+/**
+ * Names as a list for `in (…)` in a template of Kysely. They are not escaped, so only names that the code itself
+ * defines are safe.
+ */
 export function anyOf(names: readonly string[]): RawBuilder<unknown> {
   return sql.raw(oneOf(names));
 }
 
-/** Number of rows of a query or group. PostgreSQL counts in `bigint`, which travels as text. */
+/**
+ * SQL expression: the number of rows of a query or group. The cast is needed because PostgreSQL counts in `bigint`,
+ * which the driver returns as text.
+ */
 export const rowCount = sql<number>`count(*)::int`;
 
 export const databaseTime = sql<Date>`clock_timestamp()`;
 
-/** Reads the database's clock: the clock of a machine on which commands run may be wrong. */
+/** Reads the database's clock. The clock of the machine on which a command runs may be wrong. */
 export async function readClock(database: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
   return rows[0]!.now;
 }
 
-/** Decimal as text, without trailing zeros. */
+/** SQL expression: a decimal as text without trailing zeros. */
 export function decimalText<Value extends Decimal | null>(value: Expression<Value>): RawBuilder<Value> {
   return sql`trim_scale(${value})::text`;
 }
 
-/** Any of these values, for `=`. The list is one parameter and may be empty. */
+/** SQL expression for `= …`: any of these values. The list is one parameter and may be empty. */
 export function anyValue<Value>(values: readonly Value[]): RawBuilder<Value> {
   return sql`any(${values})`;
 }
 
-/** The identifying cells of a contact, as a list of columns. @param alias of a row or of a contact's record */
+/**
+ * SQL list of the columns with a contact's identifying cells.
+ *
+ * @param alias table alias of a row or of a contact's record
+ */
 export function identityCells(alias: string): RawBuilder<unknown> {
   return sql.join(identityColumns.map((column) => sql.ref(`${alias}.${column}`)));
 }
 
-/** The cells with the name of a contact, as `NameCells`. @param alias as for `identityCells` */
+/**
+ * SQL expression: the name cells of a contact, as `NameCells`.
+ *
+ * @param alias table alias of a row or of a contact's record
+ */
 export function nameCells(alias: string): RawBuilder<unknown> {
   const of = sql.ref(alias);
   return sql`jsonb_build_object('first_name', ${of}.first_name, 'last_name', ${of}.last_name, 'name', ${of}.name)`;
 }
 
 /**
- * SQL: the places (`ctid`) of rows, claims or recorded cells of a run with these row numbers. Each is looked up by its
- * whole key. With a plan from an empty warehouse, PostgreSQL would read all rows of the run.
- *
- * Whether an UPDATE by place skips a row that another transaction has changed depends on PostgreSQL's minor release.
- * Both are right here: the other change gives an outcome, which stays, or removes the cells.
+ * SQL expression: the places (`ctid`) of a run's rows, claims or recorded cells with these row numbers, looked up by
+ * their whole key. With a plan from an empty warehouse, PostgreSQL would read all rows of the run. An UPDATE by place
+ * may skip a row that another transaction has changed; such a row already has an outcome or no cells.
  *
  * @param rowNumbers query of one column
  */
@@ -70,19 +85,19 @@ export function placesOfRows(
     ) found)`;
 }
 
-/** The beginning of a UUID. Less than four characters could be a typing error. */
+/** Pattern of the beginning of a UUID. Fewer than four characters could be a typing error. */
 const beginning = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
-/** SQL condition: the user named this UUID, either whole or by its beginning: `0b54…`. */
+/** SQL condition: the operator has written this UUID, either whole or only its beginning: `0b54…`. */
 export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
   const start = named.replace(/…$/, '');
   return beginning.test(start) ? sql`starts_with(${column}, ${start})` : sql`${column} = ${named}`;
 }
 
 /**
- * The single entry that the user named by its id or the beginning of it.
+ * Returns the single entry that the operator has named by its id or the beginning of its id.
  *
- * @param kind of the entries, for the error
+ * @param kind kind of the entries, for the error
  * @throws Problem `KIND.unknown`; `KIND.ambiguous` if two entries have this beginning
  */
 export function theOnlyNamed<Entry>(

@@ -1,13 +1,17 @@
 import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
 
 export interface GroupCommitOptions<Item, Result> {
-  /** Commits items together. @returns a result for each item, in their order */
+  /**
+   * Commits several items in one transaction.
+   *
+   * @returns a result for each item, in the order of items
+   */
   readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Whether two items may be in one group; undefined: any two. */
+  /** True if two items may be in one group; undefined: any two items may. */
   readonly isSameGroup?: (one: Item, other: Item) => boolean;
-  /** A group ends before its items exceed this size, but has at least one item. */
+  /** Maximum total size of a group. A single item can be larger. */
   readonly longestGroup: number;
-  /** Undefined: each item has the size 1. */
+  /** Size of an item; undefined: each item has the size 1. */
   readonly sizeOf?: (item: Item) => number;
 }
 
@@ -19,8 +23,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Commits items that arrive together in one transaction, because a flush to the disk costs the same for one item as for
- * many. The first item is committed at once. Items that arrive during a commit wait for the next one. Two groups at
- * once made the receiver's groups half as large, and it stored a tenth less.
+ * many. The first item is committed at once; items that arrive during a commit wait for the next one. Only one group is
+ * committed at a time, because two at once were smaller and stored a tenth less.
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
@@ -32,9 +36,9 @@ export class GroupCommit<Item, Result> {
   }
 
   /**
-   * Resolves after the commit of the item.
+   * Adds an item to a group and resolves after the commit.
    *
-   * @throws the error that prevents the commit of this item, not errors of other items in its group
+   * @throws the error that prevents the commit of this item; errors of other items in the group are not thrown here
    */
   commit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -52,7 +56,7 @@ export class GroupCommit<Item, Result> {
     });
   }
 
-  /** Takes the first waiting item, and the following ones that fit into its group. */
+  /** Takes the first waiting item, and the following items that fit into its group. */
   #nextGroup(): Waiting<Item, Result>[] {
     const { isSameGroup = () => true, longestGroup, sizeOf = () => 1 } = this.#options;
     const [first] = this.#waiting;
@@ -69,10 +73,10 @@ export class GroupCommit<Item, Result> {
       const results = await this.#options.commit(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
     } catch (error) {
-      // If PostgreSQL did not refuse, the items may be committed, and a retry would commit them twice.
+      // If PostgreSQL did not refuse the statement, the items may be committed, and a retry would commit them twice.
       const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseAway(error);
       if (group.length === 1 || !isRefused) for (const { reject } of group) reject(error);
-      // One item prevented the commit of the group, so each item gets its own commit.
+      // One item has prevented the commit of the group, so each item gets a commit of its own.
       else for (const each of group) await this.#commit([each]);
     }
   }

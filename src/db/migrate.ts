@@ -13,28 +13,28 @@ import {
 } from './session-settings.ts';
 import * as initial from './migrations/0001-initial.ts';
 
-/** All migrations in their order. A list in code instead of a folder: bundling cannot lose one. */
+/** All migrations in their order. They are a list in code, because bundling could lose a file of a folder. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
 };
 
 export interface Migrated {
   readonly done: readonly string[];
-  /** Names of migrations of a newer release that the database has. Migrations only add, so this release works on it. */
+  /** Names of applied migrations that only a newer release knows. Migrations only add, so this release still works. */
   readonly newer: readonly string[];
 }
 
-/** A migration that waits for the lock of a table blocks all other statements on it, so it waits only briefly. */
+/**
+ * Maximum wait of a migration for the lock of a table. A waiting migration blocks all other statements on this table.
+ */
 const lockMilliseconds = 1_000;
 const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
  * Migrates the schema `enrichment` to this release, and grants analyst roles their rights on new tables. It is safe
- * while workers and other migrators run: one transaction applies all missing migrations, one migrator runs at a time,
- * and it retries while other sessions use the tables.
- *
- * The schema of a newer release is not changed, so that workers of both releases can run during an upgrade.
+ * while workers and other migrators run: one transaction applies all missing migrations, one migrator runs at a time.
+ * The schema of a newer release stays unchanged, so that workers of both releases can run during an upgrade.
  *
  * @param databaseUrl a database with a role that may create a schema; no superuser is needed
  * @param options.patienceMilliseconds time to retry while other sessions use the tables
@@ -55,20 +55,20 @@ export async function migrate(
       const executed = await executedMigrations(database);
       const newer = executed.filter((name) => !(name in known));
       if (Object.keys(known).every((name) => executed.includes(name))) return { done: [], newer };
-      // The migrator treats migrations of a newer release as applied.
+      // Kysely's migrator must know all applied migrations, so migrations of a newer release are listed as empty ones.
       const done = Object.fromEntries(newer.map((name) => [name, { up: () => Promise.resolve() }]));
       const { error, results } = await new Migrator({
         db: database,
         provider: { getMigrations: () => Promise.resolve({ ...known, ...done }) },
         migrationTableSchema: schemaName,
       }).migrateToLatest();
-      // The migrator returns its error and never throws.
+      // Kysely's migrator returns its error and never throws.
       if (error === undefined) {
         const applied = (results ?? []).filter(({ status }) => status === 'Success');
         if (applied.length > 0) await grantAnalysts(database);
         return { done: applied.map(({ migrationName }) => migrationName), newer };
       }
-      // A newer release may have migrated while this migrator waited.
+      // A newer release may have migrated the schema while this migrator waited.
       const overtaken = (await executedMigrations(database)).length > executed.length;
       if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
       if (performance.now() > giveUpAt) throw inUse(databaseUrl, error);
@@ -87,7 +87,7 @@ export async function compareMigrations(databaseUrl: string) {
 }
 
 /**
- * Lets a role read what an analyst needs, now and after every later migration.
+ * Gives a role the rights of an analyst, now and after every later migration.
  *
  * @param role an existing role without other rights on the schema
  * @throws Problem `role.*`
@@ -96,7 +96,10 @@ export async function allowAnalyst(databaseUrl: string, role: string): Promise<v
   await withDatabase(databaseUrl, (database) => grantAnalysts(database, role));
 }
 
-/** Names of the migrations that a database has. Kysely's migrator reads all tables, which cost each command 20 ms. */
+/**
+ * Names of the migrations that a database has. Kysely's migrator reads all tables to find out, which cost each command
+ * 20 ms.
+ */
 async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   const table = `${schemaName}.kysely_migration`;
   const described = await sql<{ there: boolean; fingerprint: string | null }>`
@@ -128,7 +131,7 @@ async function withDatabase<Result>(
   databaseUrl: string,
   use: (database: Kysely<never>) => Promise<Result>,
 ): Promise<Result> {
-  // One connection that stays open, because it has its own lock_timeout.
+  // The pool has only one connection that stays open, because `lock_timeout` is a setting of the connection.
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 1,
@@ -163,14 +166,14 @@ function inUse(databaseUrl: string, cause: unknown): Problem {
   });
 }
 
-/** Number of comparisons. A busy pooler can give two connections different sessions by chance. */
+/** Number of comparisons that detect a pooler. A busy pooler can give two connections different sessions by chance. */
 const comparisons = 5;
 
-/** A busy pooler can leave a connection waiting for minutes without an error. */
+/** Maximum wait for an answer. A busy pooler can leave a connection waiting for minutes without an error. */
 const answerMilliseconds = 10_000;
 
 /**
- * Refuses a server on which the product cannot keep its promises.
+ * Refuses a database server that is too old, has the wrong encoding, or is behind an unsuitable pooler.
  *
  * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`
  */
@@ -195,7 +198,10 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
   throw refuse('database.pooler', 'a pooler gives each transaction another session', next);
 }
 
-/** Whether a connection changes its session of the server, or shares it with another connection. */
+/**
+ * True if a connection changes its session of the server, or shares the session with another connection, as behind a
+ * pooler.
+ */
 async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise<boolean> {
   const other = clientWithTimeout(databaseUrl, answerMilliseconds);
   await other.connect();
@@ -206,7 +212,7 @@ async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise
     }
     return false;
   } finally {
-    // Not awaited, because it waits for the server.
+    // The end is not awaited, because it waits for the server.
     void other.end();
   }
 }

@@ -1,6 +1,6 @@
 import { describeErrorCode, Problem, UsageProblem } from '../domain/problem.ts';
 
-/** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
+/** SQLSTATE and socket codes of an unreachable database, in contrast to a refused statement. */
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -23,8 +23,8 @@ const awayCodes = new Set([
 ]);
 
 /**
- * Errors of the driver without a code. After a closed connection, every further statement fails with "Not queryable".
- * The ROLLBACK of a transaction replaces the first error by this one.
+ * Messages of driver errors without a code. After a connection has closed, every further statement fails with "Not
+ * queryable", and the ROLLBACK of a transaction replaces the first error by this error.
  */
 const awayMessages = new RegExp(
   [
@@ -36,13 +36,19 @@ const awayMessages = new RegExp(
   ].join('|'),
 );
 
-/** Deadlock, serialisation, locks, connections, memory, failover, storage: a retry of the statement can succeed. */
+/**
+ * SQLSTATE codes after which a retry of the statement can succeed: deadlock, serialisation, locks, connections, memory,
+ * failover, storage.
+ */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53200', '53300', '25006', '57014', '58030']);
 
-/** Messages without a code of their own: a quota, and the first session after a change of the schema. */
+/** Error messages without a code of their own: a disk quota, and the first session after a change of the schema. */
 const fullDiskMessages = /No space left on device|Disk quota exceeded|could not write init file/;
 
-/** Whether the server is away, or answers but cannot do the work now. Callers retry, so that no paid result is lost. */
+/**
+ * True if the server is unreachable, or answers but cannot do the work now. Callers retry, so that no paid result is
+ * lost.
+ */
 export function canSucceedLater(error: unknown): boolean {
   return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '') || isDiskFull(error);
 }
@@ -53,8 +59,8 @@ function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Describes a temporary state of the database, such as a full disk, after which a retry can succeed. Quotes neither
- * statements nor cells.
+ * Describes a temporary state of the database, such as a full disk, after which a retry can succeed. The description
+ * contains no statement and no cell of an export.
  */
 export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
   const { type, message } = describeDatabaseFailure(error, '');
@@ -63,7 +69,9 @@ export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'
 
 const passingStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
 
-/** Whether another transaction wrote first (serialization failure, deadlock), so that this one can be repeated. */
+/**
+ * True if another transaction wrote first (serialization failure, deadlock), so that this transaction can be repeated.
+ */
 export function isOvertaken(error: unknown): boolean {
   return ['40001', '40P01'].includes(databaseErrorCode(error) ?? '');
 }
@@ -74,7 +82,7 @@ export function databaseErrorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether the server cannot be reached or closed the connection. The same work can succeed later. */
+/** True if the server is unreachable or has closed the connection. The same work can succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error);
   if (code !== undefined && awayCodes.has(code)) return true;
@@ -82,7 +90,7 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Turns a driver error into a Problem with the next step, and the database URL without its password. A Problem is
+ * Converts a driver error to a Problem with the next step, and with the database URL without its password. A Problem is
  * returned unchanged.
  */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {

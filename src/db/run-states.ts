@@ -15,12 +15,12 @@ const finalStatuses = allStatuses.filter(isFinal);
 
 /**
  * SQL condition on `runs`: the run has not ended. PostgreSQL uses the index `runs_one_unfinished` only for a condition
- * with the same text.
+ * with exactly this text.
  */
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);
 
-/** SQL condition on `runs`: this event is allowed (`runTransitions`). */
+/** SQL condition on `runs`: the current status allows this event (`runTransitions`). */
 export function isPossible(event: RunEvent): RawBuilder<boolean> {
   return sql<boolean>`(
     case
@@ -30,18 +30,23 @@ export function isPossible(event: RunEvent): RawBuilder<boolean> {
     = any(${runTransitions[event].from}::text[]))`;
 }
 
-/** Prefix of the key of a run that only plans or reads an export, and never spends. */
+/** Prefix of the key of a run that only plans or reads an export and never spends credits. */
 export const planKeyPrefix = 'plan ';
 
-/** SQL condition on `runs`: the run may spend. */
+/** SQL condition on `runs`: the run may spend credits. */
 export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix}%`)}`;
 
-/** The reason of a row `r` with a new outcome. An earlier note stays, for example that no call was needed. */
+/**
+ * SQL expression: the reason of a row `r` with a new outcome. An earlier note stays, for example that no call was
+ * needed.
+ */
 export const withNote = (reason: RawBuilder<unknown>) => sql<string>`concat_ws('; ', ${reason}, r.reason)`;
 
 /**
  * SQL condition: the run's rows are the content of the CRM. The export was read to its end, and the run is not refused,
- * undone or only a plan. @param alias alias of the run
+ * undone or only a plan.
+ *
+ * @param alias table alias of the run
  */
 export function isExport(alias: string): string {
   return `(${alias}.ingested_at is not null and ${alias}.undone_at is null and ${alias}.status <> 'failed'
@@ -49,16 +54,20 @@ export function isExport(alias: string): string {
 }
 
 /**
- * SQL: sort key of a run's export among the exports of its source; the greatest is the newest. It is the scheduled
- * time, because a backfill may read the export of a missed time late. @param alias alias of the run
+ * SQL sort key of a run's export among the exports of its source; the greatest is the newest. It is the scheduled time,
+ * because a backfill may read an export late.
+ *
+ * @param alias table alias of the run
  */
 export function exportOrder(alias: string): string {
   return `(${alias}.as_of, ${alias}.created_at, ${alias}.run_id)`;
 }
 
 /**
- * SQL: the order of the rows of one CRM record in an export. The first row represents the record, and its cells
- * identify the contact. @param alias alias of the row
+ * SQL sort order of the rows of one CRM record in an export. The first row represents the record, and its cells
+ * identify the contact.
+ *
+ * @param alias table alias of the row
  */
 export function recordOrder(alias: string): string {
   return `${alias}.record_row is not null, ${alias}.outcome is not distinct from 'no_identifier', ${alias}.row_number`;

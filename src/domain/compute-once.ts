@@ -1,8 +1,8 @@
 /**
- * Computes a value once per object and keeps it as long as the object. Recording an answer needs the names and
+ * Caches the result of a pure function per object, for the object's lifetime. Recording an answer needs the names and
  * employers of each person fourteen times.
  *
- * @param compute pure; the objects must not change
+ * @param compute pure function of the object; the object must not change
  */
 export function oncePerObject<Key extends object, Value>(
   compute: (object: Key) => Value,

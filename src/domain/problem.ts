@@ -1,20 +1,19 @@
 import meanings from './error-codes.json' with { type: 'json' };
 import { visibleInLine } from './text/format.ts';
 
-/** Exit codes of the `enrich` binary: part of the public surface. */
+/** Exit codes of the `enrich` binary. They are part of the public interface. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, needsOperator: 3 } as const;
 
 /**
- * A failure for people to read: what is wrong, where, and what to do next.
- *
- * `type` is a stable dotted name (`export.unclosed-quote`, `setting.invalid`). Programs branch on it, and
- * Temporal shows it as the type of the failure. The message never has a secret or a cell of the export.
+ * An error for the operator: what is wrong, where, and what to do next. `type` is a stable dotted name
+ * (`export.unclosed-quote`); programs branch on it, and Temporal shows it as the type of the failure. The message never
+ * contains a secret or a cell of the export.
  */
 export class Problem extends Error {
   readonly type: string;
-  /** File and row, request, or setting. */
+  /** Where the problem is: file and row, request, or setting. */
   readonly where: string | undefined;
-  /** The next step, as an imperative. */
+  /** What to do next, as an imperative sentence. */
   readonly next: string;
   readonly exitCode: number;
   readonly #cells: readonly string[];
@@ -39,7 +38,10 @@ export class Problem extends Error {
     this.#cells = options.cells ?? [];
   }
 
-  /** Cells of the export, each with its place, for the terminal of its owner. No log, JSON or history has them. */
+  /**
+   * Cells of the export with their positions, only for the terminal of the export's owner. Logs, JSON and Temporal's
+   * history do not contain them.
+   */
   get cells(): readonly string[] {
     return this.#cells;
   }
@@ -50,9 +52,9 @@ export class Problem extends Error {
   }
 
   /**
-   * The failure as lines for a terminal.
+   * Formats the problem as lines for a terminal.
    *
-   * @param showsCells the lines may have cells of the export
+   * @param showsCells true: the lines may contain cells of the export
    */
   explain(showsCells = false): string {
     const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
@@ -61,7 +63,7 @@ export class Problem extends Error {
   }
 }
 
-/** A problem that the person who typed the command corrects: the same command again would fail as well. */
+/** A problem that the operator must correct first, because the same command would fail again. */
 export class UsageProblem extends Problem {
   constructor(
     type: string,
@@ -72,7 +74,7 @@ export class UsageProblem extends Problem {
   }
 }
 
-/** The code of an error, such as ECONNREFUSED. If several addresses of a host failed, the first failure counts. */
+/** The code of an error, such as ECONNREFUSED. If several IP addresses of a host failed, the first failure counts. */
 export function errorCode(error: unknown): string | undefined {
   const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] };
   if (typeof code === 'string') return code;
@@ -80,32 +82,34 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /**
- * The code of an error with its meaning, for a message: `connection refused (ECONNREFUSED)`. A code without a known
- * meaning stays as it is.
+ * Formats the code of an error with its meaning: `connection refused (ECONNREFUSED)`. A code with no known meaning
+ * stays as it is.
  */
 export function describeErrorCode(code: string | undefined): string {
   if (code === undefined) return 'unknown error';
   return Object.hasOwn(meanings, code) ? `${meanings[code as keyof typeof meanings]} (${code})` : code;
 }
 
-/** Whether an error says that there is no trusted TLS connection: a retry fails until a person corrects something. */
+/**
+ * True if an error means that there is no trusted TLS connection. A retry fails until the operator corrects the cause.
+ */
 export function isTlsTrustError(code: string): boolean {
   return /^ERR_(?:TLS|SSL)_|CERT|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code);
 }
 
-/** What a person can do about it, behind the check of the address. */
+/** Advice for an untrusted TLS connection. It follows the advice to check the URL. */
 export const tlsTrustAdvice =
   'the clock of this machine and its certificates (NODE_EXTRA_CA_CERTS for a private authority)';
 
-/** Who decided, and why. */
+/** Who made a decision, and the reason. */
 export interface DecisionNote {
   readonly by: string;
   readonly reason: string | undefined;
 }
 
 /**
- * A port that another program uses: a usage error, because a retry fails until a person changes the program or the
- * setting.
+ * The error for a port that another program uses. It is a usage error, because a retry fails until the operator stops
+ * the other program or changes the setting.
  *
  * @param port such as `8650`, or `7233 or 8233`
  * @param who the program that cannot listen, such as `the receiver`

@@ -1,44 +1,50 @@
-/** A kind of results that arrive after an answer. */
+/** Facts about a kind of result that arrives after the answer. */
 interface LateFacts {
-  /** The option of a run, and its entry, that ask for this kind. */
+  /** The option of a run that requests this kind. The next field is the value of the option. */
   readonly option: 'reveal' | 'waterfall';
   readonly entry: string;
-  /** The query parameter of a call that asks for this kind. */
+  /** The query parameter of a call that requests this kind. */
   readonly parameter: string;
   readonly deliveredBy: string;
-  /** The list of values that a delivered person has. */
+  /** The list of values that a person in such a delivery has. */
   readonly values: 'phones' | 'emails';
 }
 
 interface DeliveryFacts {
-  /** People have the same ids as in the answer, and a complete body counts those without results. */
+  /**
+   * True if people in a delivery have the same ids as in the answer, and a complete body counts the people without
+   * results.
+   */
   readonly keepsIds: boolean;
-  /** `origin` of the delivered numbers. */
+  /** Value of `origin` for the delivered phone numbers. */
   readonly phoneOrigin: string;
-  /** `kind` of the delivered e-mails; null: the delivery has none. */
+  /** Value of `kind` for the delivered e-mails; null if these deliveries contain no e-mails. */
   readonly emailOrigin: string | null;
-  /** Vendors can bill a search that finds nothing, and state the price of the whole request if the answer has none. */
+  /**
+   * True if other vendors set the price. They can bill a search that finds nothing, and state the price of the whole
+   * request if the answer states none.
+   */
   readonly isPricedByVendors: boolean;
-  /** The credits of these deliveries in a report. */
+  /** Name of the credits of these deliveries in a report. */
   readonly creditsName: string;
 }
 
 interface ServiceCapabilities {
   /** Maximum number of people of a bulk call. */
   readonly peoplePerCall: number;
-  /** Whole credits. `mobilePhone` is billed on top of `record`, if a mobile phone is returned. */
+  /** Prices in whole credits. `mobilePhone` is billed in addition to `record` if a mobile phone is returned. */
   readonly prices: { readonly record: number; readonly mobilePhone: number };
-  /** Endpoints whose calls the service counts together, each in windows of its own. */
+  /** Endpoints whose calls the service counts together. Each has its own rate windows. */
   readonly scopes: { readonly bulkMatch: string; readonly match: string; readonly poll: string };
-  /** Later no result can arrive. */
+  /** Seconds for which the service keeps results. Afterwards no late result can arrive. */
   readonly resultsKeptSeconds: number;
   readonly lateKinds: Readonly<Record<string, LateFacts>>;
   readonly deliveryKinds: Readonly<Record<string, DeliveryFacts>>;
 }
 
 /**
- * What the product knows about the service, besides the wire format, which only `src/service` knows. The values are
- * those of the interface document (docs/reference/interface.md). A second service has other values
+ * What the product knows about the service, except for the wire format, which only `src/service` knows. The values come
+ * from the service's interface document (docs/reference/interface.md). A second service would have other values
  * (docs/explanation/second-service.md).
  */
 export const serviceCapabilities = {

@@ -134,7 +134,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of a run, if `transitions` allows it. A run without approval becomes `awaiting_approval` instead of
+ * Sets the status of a run, if `runTransitions` allows it. A run without approval becomes `awaiting_approval` instead of
  * `running`.
  *
  * @param decision.byOperator true: the operator resumes the run

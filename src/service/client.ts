@@ -30,11 +30,11 @@ interface ServiceClientSettings extends ServiceSettings {
   readonly observe?: CallObserver | undefined;
 }
 
-/** Extra data that a call asks for. Applies to every person of the call. */
+/** Extra data that a call requests for each of its people. */
 export interface Extras {
   readonly reveal?: ExtraNames<'reveal'>;
   readonly waterfall?: ExtraNames<'waterfall'>;
-  /** URL for webhooks. Required for phones and waterfall results, and otherwise not sent. */
+  /** URL for webhooks. Required for phones and waterfall results; other calls do not send it. */
   readonly webhookUrl?: string | undefined;
 }
 
@@ -49,16 +49,13 @@ export interface MatchRequest extends Extras {
 export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /**
- * Creates a client of the service. Each method sends one request, and throws ServiceFailure without a usable answer.
- * A signal aborts the call; a call that was aborted after it was sent may have been billed.
- *
- * A 401 for an expired access token means that the service did not process the call. The client renews the token once.
- * It then repeats the call, except a call that rate windows count: that call throws `token-renewed`, because its
- * repetition needs a slot of its own.
+ * Creates a client of the service. Each method sends one request. A call that is aborted after it was sent may have
+ * been billed. After a 401 for an expired access token, the client renews the token and repeats the request once. A
+ * call that needs a slot is not repeated but throws `token-renewed`.
  *
  * @param transport replaced in tests
  * @param credential replaced in tests
- * @throws Problem `setting.invalid` without an address, `service.no-credential` without a credential
+ * @throws Problem `setting.invalid` if there is no URL, `service.no-credential` if there is no credential
  */
 export function createServiceClient(
   settings: ServiceClientSettings,
@@ -74,7 +71,7 @@ export function createServiceClient(
   }
   const call = createCallOperation({ ...settings, baseUrl }, transport, credential);
   return {
-    /** Asks for one to ten people in one call. */
+    /** Looks up one to ten people in one call. */
     bulkMatch: async (request: BulkRequest, signal?: AbortSignal) => {
       const body = { details: request.details.map(toDetail) };
       return call(operations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
@@ -83,24 +80,24 @@ export function createServiceClient(
       const query = { ...toDetail(request.person), ...extrasQuery(request) };
       return call(operations.match, readMatchAnswer, { query, signal });
     },
-    /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
+    /** Fetches the late results of a request. Polls are free, and the service keeps results for 30 days. */
     poll: (requestId: string, signal?: AbortSignal) =>
       call(pollOperation(settings.pollPath, requestId), readPollAnswer, { signal }),
     health: (signal?: AbortSignal) => call(operations.health, readHealth, { signal }),
     profile: (signal?: AbortSignal) => call(operations.profile, readProfile, { signal }),
-    /** Needs a master key, or the scope for it. */
+    /** Reads the team's use of its rate windows. The key must be a master key or have the scope for this. */
     apiUsage: (signal?: AbortSignal) => call(operations.apiUsage, readApiUsage, { signal }),
-    /** Needs a master key, or the scope for it. */
+    /** Reads the team's use of credits. The key must be a master key or have the scope for this. */
     creditUsage: (signal?: AbortSignal) => call(operations.creditUsage, readCreditUsage, { signal }),
-    /** Name of the setting that holds the credential, for advice. */
+    /** Name of the setting that contains the credential, for error messages. */
     credentialSetting: settings.credential && credentialSetting(settings.credential),
-    /** Lets calls in flight end, then closes the connections. */
+    /** Waits for calls in flight, then closes the connections. */
     close: () => transport.close(),
   };
 }
 
 /**
- * The query parameters of people enrichment. A flag that is not requested is left out.
+ * Returns the query parameters that request extra data. A flag that is not requested is left out.
  *
  * @throws Problem `service.no-webhook-url`
  */
@@ -120,10 +117,10 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
   };
 }
 
-/** One element of `details`. The single call has the same nine query parameters. */
+/** One element of `details` in a bulk call. A single call has the same nine values as query parameters. */
 type Detail = Readonly<Record<string, string>>;
 
-/** Everything that a row knows about a person, under the service's names. Empty fields are left out. */
+/** Converts the identity of a row to an element of `details`, under the service's names. Empty fields are left out. */
 export function toDetail(identity: Identity): Detail {
   const fields = {
     first_name: identity.firstName,
@@ -134,7 +131,7 @@ export function toDetail(identity: Identity): Detail {
     organization_name: identity.organizationName,
     domain: identity.domain,
     id: identity.personId,
-    // Normalised profile URLs have no scheme; the service expects one.
+    // Normalised profile URLs have no scheme, but the service expects one.
     proflink_url: identity.profileUrl && identity.profileUrl.replace(/^(?!https?:)/i, 'https://'),
   };
   return Object.fromEntries(
@@ -142,7 +139,7 @@ export function toDetail(identity: Identity): Detail {
   );
 }
 
-/** Wraps each HTTP call, to count or trace it. Makes the call once and returns its result or error. */
+/** Wraps each HTTP call, to count or trace it. It must make the call once and return its result or error. */
 export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answer>) => Promise<Answer>;
 
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -158,8 +155,8 @@ const headersOfAll = { accept: 'application/json', 'cache-control': 'no-cache', 
 const unobserved: CallObserver = (_, call) => call();
 
 /**
- * Returns a function that calls an operation and reads its answer. The function renews an access token that the service
- * refuses, and repeats the refused call, except a call that rate windows count.
+ * Returns a function that calls an operation and reads its answer. If the service refuses an access token, the function
+ * renews the token and repeats the request, unless the request needs a slot of a rate window.
  */
 function createCallOperation(
   { baseUrl, callTimeoutSeconds, observe = unobserved }: ServiceClientSettings & { readonly baseUrl: string },
@@ -229,7 +226,7 @@ function httpRequest(
     headers: {
       ...headersOfAll,
       ...authorization,
-      // The interface document requires it on GET too. Strict servers refuse it on a POST without a body.
+      // The interface document requires this header also for GET. Strict servers refuse it for a POST without a body.
       ...((operation.method === 'GET' || body !== undefined) && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -238,7 +235,7 @@ function httpRequest(
   };
 }
 
-/** /people/match answers an expired token with a 401 in plain text, without a code. */
+/** True if a 401 means an expired token. The endpoint /people/match answers with plain text, without a code. */
 function isRefusedToken(error: unknown): boolean {
   return (
     error instanceof ServiceFailure &&
@@ -251,15 +248,15 @@ function isRefusedToken(error: unknown): boolean {
 function queryText(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (given.length === 0) return '';
-  // Only form decoders read `+` as a space; every server reads `%20` as one.
+  // Only form decoders read `+` as a space; every server reads `%20` as a space.
   return `?${new URLSearchParams(given).toString().replaceAll('+', '%20')}`;
 }
 
 export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Relative to the base address. */
+  /** Path relative to the base URL of the service. */
   readonly path: string;
-  /** Whether each request takes a slot of a rate window. */
+  /** True if each request needs a slot of a rate window. */
   readonly isCounted: boolean;
 }
 
@@ -272,8 +269,8 @@ function report(method: Operation['method'], path: string): Operation {
 }
 
 /**
- * The operations that the client calls, besides polls. The interface document shows the paths of the first four. The
- * paths of the usage are those of public descriptions of such services.
+ * The operations that the client calls, except polls. The interface document shows the paths of the first four. The
+ * paths of the usage come from public descriptions of similar services.
  */
 export const operations = {
   match: enrichment('/people/match'),
@@ -284,7 +281,7 @@ export const operations = {
   creditUsage: report('POST', '/usage_stats/credit_usage_stats'),
 } as const satisfies Record<string, Operation>;
 
-/** The poll operation of a request. Its path is a setting because the interface document does not show it. */
+/** Returns the poll operation of a request. Its path is a setting, because the interface document does not show it. */
 export function pollOperation(pollPath: string, requestId: string): Operation {
   const path = pollPath.replace('{request_id}', encodeURIComponent(requestId));
   return { name: `GET ${pollPath}`, method: 'GET', path, paid: false, isCounted: true };

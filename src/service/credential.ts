@@ -9,17 +9,17 @@ import { commandEnvironment } from '../config/command-environment.ts';
 export type CredentialHeader = Readonly<Record<string, string>>;
 
 /**
- * Returns the header of a call.
+ * Returns the header with the credential for a call.
  *
- * @param refused a header that it returned earlier and that the service has refused
+ * @param refused an earlier header that the service has refused
  * @returns `refused` itself if there is no other header
  * @throws UnreadableToken
  */
 export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;
 
 /**
- * Creates the source of a credential. A key or token in a setting is constant. A token in a file or from a
- * command is read before the first call, and again after the service has refused it.
+ * Creates the source of a credential. A key or token in a setting is constant. A token in a file or from a command is
+ * read before the first call, and again after the service has refused it.
  *
  * @throws Problem `service.no-credential`, `setting.invalid`
  */
@@ -41,7 +41,7 @@ export function credentialSource(credential: Credential | undefined): Credential
       },
     );
   }
-  // The interface document, Authentication, rule 1: the service refuses a key as a bearer token.
+  // The service refuses a key that is sent as bearer token (interface document, Authentication, rule 1).
   const header = credential.kind === 'api-key' ? { 'x-api-key': credential.value } : bearer(credential.value);
   return () => Promise.resolve(header);
 }
@@ -51,7 +51,8 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   let kept: CredentialHeader | undefined;
   let reading: Promise<CredentialHeader> | undefined;
   return async (refused) => {
-    // Compared by identity: a late refusal of a header that another call has replaced must not cause a read.
+    // Headers are compared by identity: a late refusal of a header that another call has replaced must not cause a new
+    // read.
     if (kept === refused) kept = undefined;
     if (kept === undefined) {
       reading ??= read().finally(() => (reading = undefined));
@@ -61,7 +62,7 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   };
 }
 
-/** The setting that holds a credential, to name in advice. */
+/** The setting that contains a credential, for error messages. */
 export function credentialSetting(credential: Credential): Setting {
   if (credential.kind === 'api-key') return 'ENRICHMENT_API_KEY';
   if ('file' in credential) return 'ENRICHMENT_ACCESS_TOKEN_FILE';
@@ -72,18 +73,21 @@ function bearer(token: string): CredentialHeader {
   return { authorization: `Bearer ${token}` };
 }
 
-/** A request to a token endpoint takes less; a command that takes longer waits for input. */
+/**
+ * Maximum time of a command that prints a token. A request to a token endpoint is faster; a slower command waits for
+ * input.
+ */
 const commandMilliseconds = 10_000;
-/** Far more than the size of a token. */
+/** Maximum output of a command that prints a token. A token is far smaller. */
 const commandBytes = 64 * 1_024;
 
 /**
- * No access token can be read. Has nothing of the content of the file or the output of the command, because
- * either could contain the token.
+ * Error if no access token can be read. It contains nothing of the file or of the command's output, because either
+ * could contain the token.
  */
 export class UnreadableToken extends Error {
   /**
-   * A code of the system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` if the content is not a single token.
+   * A code of the operating system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` if the content is not a single token.
    */
   readonly code: string;
 
@@ -112,7 +116,7 @@ function fitsHeader(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** The output of a shell command. Its standard error is discarded, because it can quote credentials. */
+/** Returns the output of a shell command. Its standard error is discarded, because it can quote credentials. */
 async function outputOf(command: string): Promise<string> {
   const { stdout } = await promisify(exec)(command, {
     timeout: commandMilliseconds,

@@ -7,7 +7,7 @@ export interface RateWindow extends ReportedWindow {
 
 type WindowFigures = Omit<ReportedWindow, 'seconds'>;
 
-/** The windows that a service reports, with their names in headers; `daily` is the older name of `24-hour`. */
+/** The rate windows that a service reports, with their names in headers. `daily` is the older name of `24-hour`. */
 export const reportedWindows = [
   { window: 'minute', seconds: 60, names: ['minute'] },
   { window: 'hour', seconds: 3_600, names: ['hourly', 'hour'] },
@@ -15,10 +15,10 @@ export const reportedWindows = [
 ] as const;
 
 /**
- * Reads the rate windows from the headers of an answer. If a window has headers of two names, the name that leaves
+ * Reads the rate windows from the headers of an answer. If a window has headers under two names, the name that leaves
  * fewer calls counts, because the service may fill only one of them.
  *
- * @returns the reported windows, shortest first; empty on 401 and 403, which carry no such headers
+ * @returns the reported windows, shortest first; empty on 401 and 403, which have no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return reportedWindows.flatMap(({ window, seconds, names }) => {
@@ -39,8 +39,8 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
 }
 
 /**
- * Reads the figures of a window, from headers or from the usage statistics: whole numbers, also as text. Empty or null
- * is unlimited. Fewer than 0 calls left of a limit are 0: the service has counted more calls than it allows.
+ * Reads the numbers of a rate window, from headers or from the usage statistics. Empty or null means unlimited. A
+ * negative number of calls left becomes 0: the service has counted more calls than it allows.
  */
 export function readWindowFigures(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
   const limit = readCount(said.limit);

@@ -6,7 +6,11 @@ import { errorCode } from '../domain/problem.ts';
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** @returns the value of a header, also if a proxy has repeated it; undefined without one value */
+/**
+ * Reads a header.
+ *
+ * @returns the value, also if a proxy has repeated the header; undefined if there is no single value
+ */
 export function headerValue(headers: Headers, name: string): string | undefined {
   const values = [headers[name]].flat();
   return values.every((value) => value === values[0]) ? values[0] : undefined;
@@ -25,13 +29,13 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Decompressed. For an error status it can be only the part that arrived. */
+  /** Decompressed body. For an error status it can be only the part that arrived. */
   readonly body: Buffer;
-  /** Milliseconds since 1970, by this machine's clock. */
+  /** Time when the answer arrived, in milliseconds since 1970 by this machine's clock. */
   readonly receivedAt: number;
 }
 
-/** Sends requests over the network. Injected, so that tests can replace it. */
+/** Sends requests over the network. Tests replace it. */
 export interface Transport {
   /**
    * Sends one request, without retries and without following redirects.
@@ -42,19 +46,19 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Why there is no complete answer. */
+/** Error of a call without a complete answer. */
 export class TransportError extends Error {
   /** False only if no byte of the request was written. */
   readonly sent: boolean;
   /**
-   * A code of Node, OpenSSL or undici (or the name of an error without a code), or DEADLINE, ABORTED,
-   * TOO_LARGE or UNDECODABLE.
+   * A code of Node, OpenSSL or undici (or the name of an error without a code), or DEADLINE, ABORTED, TOO_LARGE or
+   * UNDECODABLE.
    */
   readonly code: string;
-  /** The HTTP status, if the headers of the answer arrived. */
+  /** HTTP status; undefined if the headers of the answer did not arrive. */
   readonly status: number | undefined;
 
-  /** Does not keep the original error: parser errors of undici contain bytes of the answer. */
+  /** The original error is not kept, because parser errors of undici contain bytes of the answer. */
   constructor(code: string, facts: { sent: boolean; status?: number | undefined }) {
     super(`no complete answer (${code})`);
     this.name = 'TransportError';
@@ -65,12 +69,15 @@ export class TransportError extends Error {
 }
 
 export interface TransportLimits {
-  /** Proxies add cookies and policies. Node and undici allow 16 KB, and a paid answer above that would be lost. */
+  /**
+   * Maximum bytes of the headers of an answer. Proxies add cookies and policies. Node and undici allow only 16 KB, and
+   * a paid answer with more headers would be lost.
+   */
   readonly headBytes: number;
-  /** Ten large people are 600 KB. */
+  /** Maximum bytes of the body of an answer. Ten people with much data are 600 KB. */
   readonly answerBytes: number;
   readonly connectMilliseconds: number;
-  /** Time without a byte within an answer. */
+  /** Maximum time between two bytes of an answer. */
   readonly silenceMilliseconds: number;
 }
 
@@ -82,10 +89,8 @@ const defaultLimits: TransportLimits = {
 };
 
 /**
- * Creates a transport over undici's dispatcher, with keep-alive connections.
- *
- * `fetch` and `request` do not report when they write a request. A dispatch handler does, and that moment
- * separates "certainly not sent" from "may have been billed".
+ * Creates a transport over undici's dispatcher, with keep-alive connections. A dispatch handler reports when a request
+ * is written, which `fetch` does not. This moment separates "certainly not sent" from "may have been billed".
  */
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
@@ -95,10 +100,9 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
     bodyTimeout: bounds.silenceMilliseconds,
     // The deadline of the call limits the wait for the headers.
     headersTimeout: 0,
-    // With two requests on one connection it would be unclear which of them the service processed before a
-    // failure.
+    // With two requests on one connection it would be unclear which of them the service processed before a failure.
     pipelining: 1,
-    // Below the idle time of common servers (5 s and more), which close idle connections.
+    // This is below the idle time of common servers (5 s and more), which close idle connections.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 60_000,
   });
@@ -110,10 +114,10 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
   };
 }
 
-/** From the deadline to the end of a call. */
+/** Time from the deadline to the end of a call, in which an answer that has arrived is still read. */
 const readMilliseconds = 100;
 
-/** Sends one request. The first of answer, failure, deadline and abort settles it. */
+/** Sends one request. The first of answer, failure, deadline and abort ends the call. */
 function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): Promise<HttpAnswer> {
   const { url, signal } = request;
   return new Promise((resolve, reject) => {
@@ -145,7 +149,8 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
       controller?.abort(new Error(code));
     };
 
-    // After the suspension of a process its timers come first: an answer that has arrived meanwhile is still read.
+    // When a suspended process continues, its timers run first. The delay lets it read an answer that has already
+    // arrived.
     let reading: NodeJS.Timeout | undefined;
     const expire = (): void => {
       reading ??= setTimeout(() => stop('DEADLINE'), readMilliseconds);
@@ -168,7 +173,7 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
         onRequestStart: (starting) => {
           if (isSettled) starting.abort(new Error('aborted before the request was sent'));
           else if (controller) {
-            // undici may repeat a request after an early disconnect; a paid call must be sent only once.
+            // undici may repeat a request after an early disconnect, but a paid call must be sent only once.
             starting.abort(new Error('not sent twice'));
             fail('ECONNRESET');
           } else controller = starting;
@@ -188,7 +193,7 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
   });
 }
 
-/** Decompresses an answer within the same limit. */
+/** Decompresses an answer within the size limit. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
   try {
     return { ...answer, body: await decompress(answer.body, bounds.answerBytes) };
@@ -202,11 +207,11 @@ async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<Http
 const unzip = promisify(gunzip);
 
 /**
- * Decompresses a body of the service, of an answer or a delivery. The client asks for gzip only. The bytes decide: gzip
- * begins with 1f 8b, as no JSON does, and proxies remove, repeat and leave the header.
+ * Decompresses the body of an answer or a delivery. The client requests only gzip. The bytes decide, because proxies
+ * remove, repeat or keep the header: gzip begins with 1f 8b, and JSON never does.
  *
- * @param maxOutputLength bytes: a small body can expand to gigabytes
- * @throws Error; with the code ERR_BUFFER_TOO_LARGE for a result above the limit
+ * @param maxOutputLength maximum bytes, because a small body can expand to gigabytes
+ * @throws Error with the code ERR_BUFFER_TOO_LARGE for a result above the limit, and others
  */
 export async function decompress(body: Buffer, maxOutputLength: number): Promise<Buffer> {
   const isZipped = body.length >= 2 && body.readUInt16BE() === 0x1f8b;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql, type Kysely } from 'kysely';
 
-/** The files of `src/db/sql` in their order: statements name only tables and functions of earlier ones. */
+/** Names of the files of `src/db/sql` in their order. Statements only use tables and functions of earlier files. */
 const names = [
   'runs',
   'ledger',
@@ -24,8 +24,8 @@ const names = [
 const files = names.map((name) => readFileSync(new URL(`../sql/${name}.sql`, import.meta.url), 'utf8'));
 
 /**
- * Identifies the tables and functions. Before the first release they change in place, and a database keeps those of its
- * commit. After the release this check ends, because migrations only add.
+ * Hash of the SQL files. Before the first release these files change in place, and the hash detects a database of
+ * another commit. After the release this check ends, because migrations only add.
  */
 export const fingerprint = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
 

@@ -1,24 +1,25 @@
--- Unlogged, so that registering writes nothing to the disk. After a crash of the server every batch registers again. No
--- reference to `runs`: it would lock the row of the run for each batch.
+-- Batches that wait for admission. The table is unlogged, so that registering writes nothing to the disk; after a crash
+-- of the server every batch registers again. A reference to `runs` would lock the row of the run for each batch.
 create unlogged table enrichment_internal.waiting_batches (
   run_id text not null,
   batch integer not null,
-  -- A batch that still waits renews its registration before this time.
+  -- Before this time, a batch that still waits renews its registration.
   waits_until timestamptz not null,
   primary key (run_id, batch)
 );
 
 -- An admission is one statement. With 16 statements, parsing, planning and round trips took longer than the work, and
--- the locks of rate scope and budgets were held meanwhile. It is PL/pgSQL, because SQL functions keep no plans for a
--- session before PostgreSQL 18.
+-- locks on rate scope and budgets were held for all this time. It is PL/pgSQL, because SQL functions keep no plans for
+-- a session before PostgreSQL 18.
 
--- Advisory lock of the suppression list.
+-- Key of the advisory lock of the suppression list.
 create function enrichment_internal.suppressions_lock() returns bigint
   language sql immutable parallel safe
   return 7305902312;
 
--- Returns whether the list has entries. It must come first in a transaction: a change of the list waits for all holders
--- of this lock. The list is read after locking, to include a change that was waited for.
+-- Locks the suppression list against changes and returns whether the list has entries. It must be the first lock of a
+-- transaction, because a change of the list waits for all holders. The list is read after locking, to include a change
+-- that was waited for.
 create function enrichment_internal.lock_suppressions() returns boolean language plpgsql as $$
   begin
     perform pg_advisory_xact_lock_shared(enrichment_internal.suppressions_lock());
@@ -40,12 +41,12 @@ $$;
 
 -- Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
 -- and writes the attempts. Calls are [{"place", "attempt_id", "batch", "token_hash", "row_numbers"}]. Returns one row,
--- or none if the suppression list has entries and the people were not compared with it:
--- `asked`: places of the calls with people to ask for; people of other calls are answered or in another call.
--- `admitted`: number of people by place, counted from the first; the budgets may not pay for all.
--- `wait`: why no further call may begin; null if a slot is free.
--- `short_budget`: a budget that cannot pay for all people.
--- Every statement sees what was committed before it, even while an earlier statement waited for a lock.
+-- or none if the suppression list has entries and the people were not compared with it. Every statement sees what was
+-- committed before it.
+-- - `asked`: places of the calls with people who have no answer and are in no other call.
+-- - `admitted`: number of people by place, counted from the first; the budgets may not pay for all.
+-- - `wait`: why no further call may begin; null if a slot is free.
+-- - `short_budget`: a budget that cannot pay for all people.
 create function enrichment_internal.admit_calls(of_run text, of_priority text, per_person numeric,
     deadline_seconds float8, calls jsonb, of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], alarms_at integer[], suppressions_checked boolean)
@@ -65,12 +66,12 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     affordable_people integer;
     attempt_ids text[];
   begin
-    -- Before any other lock, so that no transaction adds to the suppression list until the calls are admitted.
+    -- This lock comes before any other lock, so that the suppression list cannot grow until the calls are admitted.
     if enrichment_internal.lock_suppressions() and not suppressions_checked then return; end if;
     budgets := enrichment_internal.open_budgets(of_run);
 
-    -- A worker that has lost Temporal can still run an activity that Temporal has started again elsewhere. Only the
-    -- first call with a row may be sent.
+    -- A worker that has lost Temporal can still run an activity that Temporal has started again on another worker. Only
+    -- the first call with a row may be sent.
     perform from enrichment.run_rows
     where run_id = of_run and row_number = any(array(
       select unnest(row_numbers) from jsonb_to_recordset(calls) as c (row_numbers integer[])
@@ -106,7 +107,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     perform enrichment_internal.lock_endpoint(of_scope);
     select count(*) into kept from enrichment_internal.batches_before(of_priority);
     select * into free from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
-    -- Read after locking the endpoint, so that a run that was paused meanwhile sends no call.
+    -- The status is read after locking the endpoint, so that a run that was paused during the wait sends no call.
     select r.status into run_status from enrichment.runs r where run_id = of_run;
     if run_status is distinct from 'running' then free.slots := 0; end if;
 

@@ -64,8 +64,8 @@ create function enrichment_internal.present_budgets() returns table (budget_id t
   from (values ('day', '"day:"YYYY-MM-DD'), ('month', '"month:"YYYY-MM')) as p (period, format)
 $$;
 
--- The ids of the budgets of a call, ascending. Creates missing budgets of periods with the limit of the worker that
--- started last.
+-- Returns the ids of the budgets of a call in ascending order. Creates missing budgets of days and months with the
+-- limit of the worker that started last.
 create function enrichment_internal.open_budgets(of_run text) returns text[] language plpgsql as $$
   declare
     budgets text[];
@@ -88,7 +88,7 @@ create function enrichment_internal.open_budgets(of_run text) returns text[] lan
   end
 $$;
 
--- Reserves the worst case for as many people as every budget can pay. Locks the budgets in ascending order. Without
+-- Reserves the worst case for as many people as every budget can pay for. Locks the budgets in ascending order. Without
 -- these locks, 400 parallel admissions reserved 1,107 credits in a budget of 1,000.
 create function enrichment_internal.reserve_credits(budgets text[], per_person numeric, asked integer,
     alarms_at integer[], out people integer, out short_budget text, out alarms jsonb)
@@ -113,7 +113,8 @@ create function enrichment_internal.reserve_credits(budgets text[], per_person n
       returning b.budget_id, b.settled + b.reserved as used, b.credits_limit
     ), crossed as (
       insert into enrichment.budget_alarms as a (budget_id, percent, credits_limit, used)
-      -- Only the highest threshold, and only if no equal or higher one was crossed before.
+      -- An alarm is raised only for the highest crossed threshold, and only if no equal or higher threshold was crossed
+      -- before.
       select s.budget_id, max(threshold.percent), s.credits_limit, s.used
       from spending s, unnest(alarms_at) as threshold (percent)
       where s.credits_limit > 0

@@ -1,4 +1,5 @@
--- Comments of columns with the same meaning in every table. A comment beside a table replaces them.
+-- Sets the comments of columns that have the same meaning in every table. A comment in the file of a table replaces
+-- them.
 do $$
 declare
   each record;

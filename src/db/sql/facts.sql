@@ -1,4 +1,4 @@
--- Facts about companies in answers, under the names of the interface document. Equal facts are stored once.
+-- Facts about companies in answers, with the member names of the service's interface. Equal facts are stored once.
 create table enrichment_internal.organization_facts (
   facts_hash bytea primary key,
   facts jsonb not null
@@ -11,7 +11,7 @@ create index organization_facts_by_domain on enrichment_internal.organization_fa
 create table enrichment_internal.observation_log (
   observation_id bigint generated always as identity primary key,
   service text not null,
-  -- `person:` with the id of the service; without an id, `row:` with the row that got the person.
+  -- `person:` with the id of the service; for a person without an id, `row:` with the row that got the person.
   person_key text not null,
   person_id text,
   kind text not null check (kind in ('answer', 'phones', 'waterfall')),
@@ -20,7 +20,7 @@ create table enrichment_internal.observation_log (
   run_id text not null,
   attempt_id text not null,
   delivery_id text,
-  -- id:…, domain:… or name:….
+  -- Key of the company: `id:…`, `domain:…` or `name:…`.
   organization_key text,
   organization_facts bytea,
   identity_keys text[] not null default '{}',
@@ -33,11 +33,11 @@ create index observations_by_organization
   on enrichment_internal.observation_log (organization_key, service, asked_at desc, observation_id desc)
   where organization_facts is not null;
 create index observations_by_run on enrichment_internal.observation_log (run_id, observation_id);
--- fastupdate off: each lookup would read the whole pending list.
+-- With fastupdate, each lookup would read the whole pending list.
 create index observations_by_key on enrichment_internal.observation_log using gin (identity_keys)
   with (fastupdate = off);
 
--- A subquery, so that a query that does not select the employer does not read it.
+-- The employer is read by a subquery, so that a query without the employer does not read it.
 create view enrichment.observations as
   select o.*,
     (
@@ -51,7 +51,7 @@ comment on column enrichment.observations.observation_id is 'Key of the entry';
 comment on column enrichment.observations.kind is 'answer, phones or waterfall';
 comment on column enrichment.observations.organization is 'The employer under the names of the interface document';
 
--- The cells of a contact in the export of a run, only if they changed.
+-- The cells of a contact in the export of a run, stored only if they changed.
 create table enrichment_internal.contact_records (
   source text not null,
   contact_id text not null,
@@ -70,7 +70,7 @@ create table enrichment_internal.contact_records (
   domain text,
   keys text[] not null,
   match_keys integer[] not null default '{}',
-  -- The record is suppressed or contested, so the contact has no person.
+  -- True if the record is suppressed or contested, so that the contact has no person.
   is_blocked boolean not null default false,
   identity_hash bytea,
   primary key (source, contact_id, run_id)
@@ -94,12 +94,12 @@ create table enrichment_internal.person_keys (
 );
 create index person_keys_by_person on enrichment_internal.person_keys (person_key, service);
 
--- The digest locks this row, so that only one writer at a time decides who is who.
+-- The digest locks the single row of this table, so that only one writer at a time decides who is who.
 create table enrichment_internal.digest_lock (singleton boolean primary key default true check (singleton));
 insert into enrichment_internal.digest_lock default values;
 
--- Waits until no other transaction digests. The suppression list comes first, because it is the first lock of every
--- transaction that writes about people.
+-- Locks the digest, after the suppression list: this list is the first lock of every transaction that writes about
+-- people.
 create function enrichment_internal.lock_digest() returns void language plpgsql as $$
   begin
     perform enrichment_internal.lock_suppressions();
@@ -108,7 +108,7 @@ create function enrichment_internal.lock_digest() returns void language plpgsql 
   end
 $$;
 
--- What the digest must still read: answers, and contacts and people with new facts.
+-- Queue of the digest: answers to read, and contacts and people with new facts.
 create table enrichment_internal.digest_queue (
   entry_id bigint generated always as identity primary key,
   kind text not null check (kind in ('answer', 'contact', 'person')),
@@ -116,7 +116,7 @@ create table enrichment_internal.digest_queue (
   owner text not null,
   name text not null default '',
   queued_at timestamptz not null default clock_timestamp(),
-  -- Why the entry was set aside.
+  -- Why the entry was quarantined; null for an entry in the queue.
   problem text
 );
 create index digest_queue_by_owner on enrichment_internal.digest_queue (owner, kind);
@@ -128,7 +128,7 @@ create table enrichment.contact_decisions (
   service text not null,
   person_key text not null,
   verdict text not null check (verdict in ('confirmed', 'rejected', 'withdrawn')),
-  -- The decision holds only for rows with this name and these identifiers.
+  -- Hash of name and identifiers. The decision holds only for rows with the same hash.
   record_hash text not null,
   reason text,
   decided_by text not null,
@@ -149,7 +149,7 @@ create index contact_decisions_by_contact
 create index contact_decisions_by_person on enrichment.contact_decisions (person_key, service);
 
 -- The last lookup of each identity key at each service. While a lookup is fresh, no run pays for the person again. The
--- table grows with every person in a call, so keys are hashed and runs are numbered to keep a row with its index entry
+-- table grows with every person in a call, so keys are hashed and runs are numbered, to keep a row with its index entry
 -- at about 120 bytes.
 create table enrichment_internal.lookup_runs (
   lookup_run integer generated always as identity primary key,
@@ -162,19 +162,19 @@ create table enrichment_internal.lookup_history (
   lookup_run integer not null,
   key_hash uuid not null,
   field_group text not null,
-  -- Misses have their own freshness. Null: the service returned a person whom the row did not accept; this counts as a
-  -- miss.
+  -- Whether the service found the person; null if it returned a person whom the row did not accept, which counts as a
+  -- miss. FRESHNESS of misses differs from that of found people.
   found boolean,
   primary key (key_hash, field_group)
 );
 
--- The hash includes the service, because each service has its own lookups. It is stable, because PostgreSQL does not
--- inline an immutable function that depends on the encoding.
+-- Hashes an identity key together with the service, because each service has its own lookups. The function is stable,
+-- because PostgreSQL does not inline an immutable function that depends on the encoding.
 create function enrichment_internal.key_hash(identity_key text, of_service text) returns uuid
   language sql stable strict parallel safe
   return encode(substr(sha256(convert_to(identity_key || ' at ' || of_service, 'UTF8')), 1, 16), 'hex')::uuid;
 
--- Returns the number of a run in lookup_history, and numbers a new run.
+-- Returns the number of a run in lookup_history. A new run gets the next number.
 create function enrichment_internal.number_lookup_run(of_run text, of_service text) returns integer
   language plpgsql as $$
   declare
@@ -190,9 +190,9 @@ create function enrichment_internal.number_lookup_run(of_run text, of_service te
   end
 $$;
 
--- Records a lookup under every requested key of a row and every key of its person. `learned` has the keys of people,
--- with their rows; a key without a row belongs to a person in the answer who fits no row and was paid for too. Keys are
--- written in order, so that two writers cannot deadlock. A later lookup is never replaced by an earlier one.
+-- Records a lookup under every key of a row and every key of its person. `learned` contains the keys of people with
+-- their rows; a key without a row belongs to a billed person who fits no row. Keys are written in order, so that two
+-- writers cannot deadlock. A later lookup is never replaced by an earlier one.
 create function enrichment_internal.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
     learned jsonb, field_groups text[])
   returns void language plpgsql as $$

@@ -32,19 +32,20 @@ comment on column enrichment.webhook_deliveries.person_ids is 'Ids of the people
 comment on column enrichment.webhook_deliveries.credits is 'Price that the payload states';
 comment on column enrichment.webhook_deliveries.received_at is 'When the delivery came';
 comment on column enrichment.webhook_deliveries.applied_at is 'When the delivery took effect';
--- Compressing small bodies costs the receiver more than the disk is worth.
+-- Bodies are stored uncompressed, because compressing small bodies costs the receiver more than the disk space is
+-- worth.
 alter table enrichment.webhook_deliveries alter column body set storage external;
 create index webhook_deliveries_by_attempt on enrichment.webhook_deliveries (attempt_id);
 create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at)
   where status = 'received';
 create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status);
--- Empty when a delivery is stored, so storing does not write to this index.
+-- The column is empty when a delivery is stored, so that storing does not write to this index.
 create index webhook_deliveries_by_person on enrichment.webhook_deliveries using gin (person_ids)
   where person_ids <> '{}';
 -- Metrics count quarantined deliveries, which are few in a large table.
 create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
   where status = 'quarantined';
--- Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.
+-- A delivery enters this index when it has taken effect, so that storing a delivery does not write to the index.
 create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
   where status in ('applied', 'duplicate') and body is not null;
 
@@ -54,7 +55,7 @@ create table enrichment.expected_results (
   kind text not null check (kind in ('phone', 'waterfall_email', 'waterfall_phone')),
   status text not null check (status in ('expected', 'filled', 'missing')),
   delivery_id text,
-  -- A waterfall can deliver a person under another id, and is then matched by e-mail.
+  -- Hashes of the person's e-mails. A waterfall can deliver a person under another id, who is then matched by e-mail.
   email_hashes text[] not null default '{}',
   primary key (attempt_id, person_id, kind)
 );

@@ -46,12 +46,12 @@ comment on column enrichment.attempts.answered_at is 'When the answer was record
 comment on column enrichment.attempts.decided_at is 'When the operator last decided the cost; null: never';
 comment on column enrichment.attempts.closed_at is 'When the attempt ended';
 alter table enrichment.attempts alter column run_id set statistics 0;
--- The number of people is read only from the index, because a run can have millions of calls.
+-- The index includes the number of people, because a run can have millions of calls whose rows need not be read then.
 create index attempts_by_batch on enrichment.attempts (run_id, batch) include (status, people);
 create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown');
 create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null;
 create index attempts_to_poll on enrichment.attempts (run_id, next_poll_at) where status = 'awaiting';
--- Erasures read this index, and fastupdate keeps recording fast.
+-- Erasures read this index, and fastupdate keeps the recording of answers fast.
 create index attempts_by_found_id on enrichment.attempts using gin (found_ids) where found_ids <> '{}';
 create index attempts_by_answer on enrichment.attempts (run_id, answered_at desc) where answered_at is not null;
 
@@ -74,14 +74,14 @@ create index attempt_people_by_person on enrichment.attempt_people (person_id) w
 create table enrichment_internal.raw_answers (
   attempt_id text primary key references enrichment.attempts on delete cascade,
   received_at timestamptz not null default clock_timestamp(),
-  -- The original body: a body need not be valid text or JSON.
+  -- The original body as bytes, because a body need not be valid text or JSON.
   body_gzip bytea not null,
   -- Identity keys of people who are only in the body. An erasure of such a person removes the body.
   unrecorded_keys text[] not null default '{}'
 );
 create index raw_answers_by_key on enrichment_internal.raw_answers using gin (unrecorded_keys)
   where unrecorded_keys <> '{}';
--- The body is compressed already.
+-- The body is already compressed with gzip.
 alter table enrichment_internal.raw_answers alter column body_gzip set storage external;
 create index raw_answers_by_age on enrichment_internal.raw_answers (received_at);
 

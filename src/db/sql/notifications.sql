@@ -2,24 +2,24 @@ create table enrichment_internal.notifications (
   notification_id bigint generated always as identity primary key,
   event text not null check (event in ('paused', 'failed', 'finished', 'budget', 'job_change')),
   run_id text references enrichment.runs on delete cascade,
-  -- For a run, its pause reason; for a schedule, time and reason; for a budget, threshold and credits; for a job
-  -- change, the observation that shows it, which an erasure removes.
+  -- For a run: its pause reason. For a schedule: time and reason. For a budget: threshold and credits. For a job
+  -- change: the observation that shows the change; an erasure removes this observation.
   facts jsonb,
   occurred_at timestamptz not null default clock_timestamp(),
   -- Channels that have accepted the notification: url, command.
   told text[] not null default '{}',
   tries integer not null default 0,
   next_try_at timestamptz not null default clock_timestamp(),
-  -- Why the last try failed.
+  -- Why the last try to send the notification failed.
   failure text,
-  -- When all channels accepted the notification, or the worker stopped trying.
+  -- Time when all channels had accepted the notification, or the worker stopped trying.
   closed_at timestamptz,
   constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed', 'job_change'))
 );
 create index notifications_to_tell on enrichment_internal.notifications (next_try_at) where closed_at is null;
 
--- Triggers write a notification in the transaction that changes the run, so that every way to change a run sends one.
--- Runs that only plan send none.
+-- Triggers write a notification in the transaction that changes the run, so that no change of a run lacks its
+-- notification. Runs that only plan send none.
 create function enrichment_internal.notify_of_run() returns trigger language plpgsql as $$
   begin
     insert into enrichment_internal.notifications (event, run_id, facts)
@@ -46,13 +46,13 @@ $$;
 create trigger budget_alarms_notify after insert on enrichment.budget_alarms for each row
   execute function enrichment_internal.notify_of_budget();
 
--- Only a new observation sends a job change. A rebuild, an undo and retention send none.
+-- Only a new observation sends a notification about a job change. A rebuild, an undo and retention send none.
 create function enrichment_internal.notify_of_job_changes() returns trigger language plpgsql as $$
   begin
     insert into enrichment_internal.notifications (event, facts)
     select 'job_change', jsonb_build_object('observation_id', n.observation_id)
     from new_observations n
-    -- The view is read only for these people; for all people it would take most of the time of a digest.
+    -- The view is read only for these people; reading it for all people would take most of the time of a digest.
     cross join lateral (
       select o.service, o.person_key
       from enrichment_internal.observation_log o

@@ -4,8 +4,8 @@ create function enrichment_internal.whole(value jsonb) returns integer language 
     then value::numeric::integer end
 $$;
 
--- The newest observation of each company. The facts are stored as they came, because writing columns made a digest a
--- tenth slower. The arrays are built inline, because a function call costs 20 µs per value.
+-- The newest observation of each company. The facts are stored as the service sent them, because writing columns made a
+-- digest a tenth slower. The arrays are built inline, because a function call costs 20 µs per value.
 create view enrichment.organizations as
   select v.service, v.organization_key, f.id as organization_id, f.name, said.facts ->> 'domain' as domain,
     f.website_url, f.proflink_url as linkedin_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
@@ -28,19 +28,19 @@ create view enrichment.organizations as
     case when jsonb_typeof(f.total_funding) = 'number' then f.total_funding::numeric end as total_funding,
     f.total_funding_printed, f.latest_funding_stage, f.latest_funding_round_date, f.raw_address, f.street_address,
     f.city, f.state, f.postal_code, f.country, f.short_description, f.seo_description,
-    -- Services send the number as an object. The interface document does not name its members.
+    -- Services send the number as an object. The interface document does not describe the members of this object.
     coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number') as phone,
     v.observation_id, v.asked_at as observed_at, v.run_id
   from (
     select distinct on (organization_key, service) organization_key, service, observation_id, organization_facts,
       asked_at, run_id
     from enrichment_internal.observation_log
-    -- Without id and domain, it is not known whether two employers are the same company.
+    -- Without id and domain, it is unknown whether two employers are the same company.
     where organization_facts is not null and organization_key not like 'name:%'
     order by organization_key, service, asked_at desc, observation_id desc
   ) v
   join enrichment_internal.organization_facts said on said.facts_hash = v.organization_facts
-  -- As a record, because `->>` would decompress the facts for each column.
+  -- The facts are read as a record, because `->>` would decompress them for each column.
   cross join lateral jsonb_to_record(said.facts) as f (id text, name text, website_url text, proflink_url text,
     microblog_url text, socialnet_url text, logo_url text, industry text, industries jsonb, secondary_industries jsonb,
     keywords jsonb, technology_names jsonb, estimated_num_employees jsonb, founded_year jsonb, annual_revenue jsonb,

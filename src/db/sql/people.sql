@@ -48,7 +48,7 @@ comment on column enrichment.people.valid_from is 'When each group of fields got
 create index people_by_organization on enrichment.people (organization_domain)
   where organization_domain is not null;
 
--- A closed interval for each earlier value of a group of fields. `people` has the current value.
+-- A closed interval for each earlier value of a group of fields. `people` contains the current value.
 create table enrichment_internal.person_history (
   service text not null,
   person_key text not null,
@@ -67,13 +67,13 @@ create table enrichment.contact_matches (
   service text not null,
   person_key text not null,
   evidence text not null,
-  -- Whether a call for this contact found the person.
+  -- True if a call for this contact found the person.
   asked boolean not null,
   run_id text not null,
   row_number integer not null,
   attempt_id text,
   valid_from timestamptz not null default clock_timestamp(),
-  -- Null: the contact is this person now.
+  -- Null: the contact is matched to this person now.
   valid_to timestamptz,
   ended_reason text
 );
@@ -237,7 +237,8 @@ create view enrichment.field_provenance as
 comment on view enrichment.field_provenance is
   'The call, delivery and run of each current value of a contact, by group of fields';
 
--- Values that a contact had while it was linked to a person: the intervals of the person within those of the match.
+-- Values that a contact had while it was matched to a person: the intervals of the person within the interval of the
+-- match.
 create view enrichment.contact_history as
   select m.source, m.contact_id, h.field_group, h.value, greatest(h.valid_from, m.valid_from) as valid_from,
     least(h.valid_to, m.valid_to) as valid_to, o.run_id, o.attempt_id, o.delivery_id
@@ -258,8 +259,9 @@ comment on view enrichment.contact_history is
 comment on column enrichment.contact_history.valid_to is
   'When a later answer repeated or changed the value; null: the value is current';
 
--- Consecutive observations with one employer are one stay. A move is detected by the first observation of a later stay
--- with a second sign: a start after the former stay was last seen, or a new e-mail at the new employer.
+-- Job changes of people. Consecutive observations with one employer are one stay. The first observation of a later stay
+-- shows a move, if there is a second sign: a start date after the former stay was last seen, or a new e-mail at the new
+-- employer.
 create view enrichment.job_changes as
   with said as (
     select o.service, o.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
@@ -285,7 +287,7 @@ create view enrichment.job_changes as
       order by coalesce(same_id or same_name, false) desc, e.started_on desc nulls last
       limit 1
     ) job on true
-    -- An id alone does not name an employer: the same company can have another id in the next answer.
+    -- An id alone does not identify an employer: the same company can have another id in the next answer.
     where o.facts -> 'organization_name' ?| '{organization_name,organization_domain}'
       and o.kind = 'answer'
   ), compared as (
@@ -335,7 +337,7 @@ create view enrichment.job_changes as
   from moves
   where stay > 0
     and (started_at > (last_seen_at at time zone 'UTC')::date
-      -- Excludes a rebrand, in which the same job gets another name, domain and e-mail.
+      -- This condition excludes a rebrand, in which the same job gets another company name, domain and e-mail.
       or coalesce(started_at <> from_started_at, true)
         and (email_domain = domain or email_domain like '%.' || domain)
         and email_domain <> all (former_email_domains))

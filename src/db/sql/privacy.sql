@@ -21,8 +21,9 @@ create table enrichment_internal.suppressed_keys (
 );
 create index suppressed_keys_by_entry on enrichment_internal.suppressed_keys (entry_id);
 
--- The list has only hashes, so that it does not reveal the suppressed people. Returns the hashes of an e-mail, of a
--- shared mailbox without the name, and of the hashed forms of e-mails that exports contain.
+-- Returns the hashes under which the suppression list has a key: of an e-mail, of a shared mailbox without the name,
+-- and of the hashed forms of e-mails that exports contain. The list has only hashes, so that it does not reveal the
+-- suppressed people.
 create function enrichment_internal.suppression_hashes(identity_key text) returns setof bytea
   language sql immutable strict parallel safe rows 4 as $$
   select sha256(convert_to(form, 'UTF8')) from unnest(
@@ -49,7 +50,8 @@ comment on column enrichment.erasures.removed is 'Number of removed entries, by 
 
 create table enrichment_internal.analyst_roles (role_name text primary key);
 
--- RETENTION removes observations and keeps calls: the call has the first time after that.
+-- The time of the first observation or call of each person counts, whichever is earlier, because RETENTION removes
+-- observations but keeps calls.
 create view enrichment.people_to_inform as
   select p.service, p.person_key, p.person_id, p.first_name, p.last_name, p.email, p.country,
     least(said.first_at, called.first_at) as first_obtained_at,

@@ -19,7 +19,7 @@ comment on column enrichment.contact_phones.recorded_at is
 comment on column enrichment.contact_phones.first_recorded_at is
   'When the first answer or delivery with the number was written';
 
--- The log is read only for rows that linked a contact to a person, if the contact has no person now.
+-- If a contact has no person now, the log is read only for rows that matched the contact to a person.
 create view enrichment.row_results as
   select r.run_id, r.row_number, u.source, r.contact_id, r.outcome,
     case when lost.reason is null then r.reason

@@ -1,9 +1,9 @@
 create table enrichment.rate_scopes (
-  -- Shared by all URLs of the service, because two URLs can lead to the same service.
+  -- Endpoint of the service. Two URLs can lead to the same service, so all URLs of a service share the scope.
   scope text primary key,
   paused_until timestamptz,
   pause_reason text,
-  -- Above 0, only one probing call at a time is sent.
+  -- Number of consecutive refusals. Above 0, only one probing call at a time is sent.
   refusals integer not null default 0,
   refused_at timestamptz
 );
@@ -18,8 +18,8 @@ create table enrichment.rate_calls (
   scope text not null,
   started_at timestamptz not null default clock_timestamp(),
   counted_until timestamptz not null,
-  -- Position of the call in the order of ends, so that calls of a window are counted without reading them: with 60,000
-  -- calls, count(*) took half of an admission. Null until the first admission after the end.
+  -- Position of the call in the order of ends, so that the calls of a window are counted without reading them: with
+  -- 60,000 calls, count(*) took half of an admission. Null until the first admission after the end.
   end_number bigint,
   abandoned boolean not null default false
 );
@@ -40,11 +40,11 @@ create table enrichment.rate_reports (
   service text not null,
   scope text not null,
   seconds integer not null check (seconds > 0),
-  -- The largest integer stands for unlimited or not reported.
+  -- Allowed calls of the window. The largest integer stands for unlimited or not reported.
   calls_limit integer not null check (calls_limit > 0),
   calls_left integer not null check (calls_left >= 0),
   said_at timestamptz not null,
-  -- When the window has certainly ended. After this time, only the limit of the next window is known.
+  -- Time at which the window has certainly ended. Afterwards, only the limit of the next window is known.
   believed_until timestamptz not null,
   primary key (service, scope, seconds)
 );
@@ -71,7 +71,7 @@ create function enrichment_internal.number_ended_calls(of_scope text) returns vo
       select call_id, counted_until
       from enrichment.rate_calls
       where scope = of_scope and end_number is null and counted_until <= at
-      -- A call that ends now waits for the lock of the endpoint.
+      -- A call that ends during the admission waits for the lock of the endpoint, so it is skipped.
       for update skip locked
     )
     update enrichment.rate_calls c
@@ -82,20 +82,19 @@ create function enrichment_internal.number_ended_calls(of_scope text) returns vo
   end
 $$;
 
--- Every window with the calls that may begin now, or the shortest wait if there are none.
--- `window`: from the limits of this process. It holds all calls without a number, and all numbers from its oldest call
--- on. A slot becomes free when the oldest call leaves (after a lowered limit: when a later call leaves). Calls in
--- flight can end at any time.
--- `service`: from the service's reports. Calls in flight reduce the free calls, because the service may not have
--- counted them. An expired report counts as an unused window. If an old report says that a window is used up, one call
--- at a time may test whether it has ended. A report is trusted for an hour.
+-- Returns every rate window with the number of calls that may begin now, or the shortest wait if there are none.
 -- 2147483647 calls mean an unlimited window.
+-- - `window` rows come from the limits of this process. A window contains all calls without a number, and all numbers
+-- from its oldest call on. A slot becomes free when the oldest call leaves (after a lowered limit: a later call).
+-- - `service` rows come from the service's reports. Calls in flight reduce the free calls, because the service may not
+-- have counted them. An expired report counts as an unused window.
+-- - If an old report says that a window is used up, one call at a time may test whether it has ended.
 create function enrichment_internal.rate_windows(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[])
   returns table (cause text, calls integer, seconds integer, free integer, milliseconds float8)
   language plpgsql as $$
   declare
-    -- A variable, because PostgreSQL cannot use an index with clock_timestamp().
+    -- The time is a variable, because PostgreSQL cannot use an index with clock_timestamp().
     at timestamptz := clock_timestamp();
     in_flight bigint := (
       select count(*) from enrichment.rate_calls c
@@ -110,7 +109,7 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
   begin
     return query
     select 'window', l.calls, l.seconds, greatest(0, l.calls - w.occupied)::integer,
-      -- The number of a call that was abandoned later is missing, and counts until its neighbours leave.
+      -- The number of an abandoned call can be missing, and then counts until its neighbours leave the window.
       case when w.occupied >= l.calls then coalesce((
         select l.seconds + extract(epoch from least(c.counted_until, at) - at)
         from enrichment.rate_calls c
@@ -153,9 +152,9 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
   end
 $$;
 
--- How many calls may begin now (null: any number), and why not one more. The slots `kept` are for calls of higher
--- priority. After a refusal or failure, one probing call at a time is sent. Calls that began earlier or lost their
--- answer are not waited for, because they say nothing about the service now.
+-- Returns how many calls may begin now (null: any number), and why not one more. The slots `kept` are for calls of
+-- higher priority. After a refusal or failure, one probing call at a time is sent. This probing does not wait for calls
+-- that began earlier or lost their answer, because they do not show the current state of the service.
 create function enrichment_internal.free_slots(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], kept integer, out slots integer, out wait jsonb)
   language plpgsql as $$
@@ -193,7 +192,7 @@ create function enrichment_internal.free_slots(of_service text, of_scope text, l
   end
 $$;
 
--- Locks an endpoint for one admission at a time.
+-- Locks an endpoint, so that only one admission at a time uses its rate windows.
 create function enrichment_internal.lock_endpoint(of_scope text) returns void language plpgsql as $$
   begin
     insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;

@@ -1,11 +1,11 @@
--- Figures of a run, as in `enrich report`. They are lateral joins, so that a view with `where run_id = …` reads only
--- one run.
+-- Counts and costs of a run, as in `enrich report`. The views use lateral joins, so that a query with `where run_id =
+-- …` reads only one run.
 
 create view enrichment.run_outcomes as
   select r.run_id, o.outcome, o.rows
   from enrichment.runs r
   cross join lateral (
-    -- Retention has removed rows of the run and kept their number.
+    -- Retention has removed rows of the run and kept their number by outcome.
     select k.key as outcome, k.value::integer as rows from jsonb_each_text(r.outcomes) as k
     union all
     select coalesce(outcome, 'open'), count(*)::integer
@@ -17,8 +17,8 @@ comment on view enrichment.run_outcomes is 'Number of rows of each run, by outco
 comment on column enrichment.run_outcomes.outcome is 'Result of the rows; open: none yet';
 comment on column enrichment.run_outcomes.rows is 'Rows with this outcome';
 
--- Splits the settled credits into parts that always add up. First comes the price of the answer, then the price of each
--- kind of deliveries (the highest of those with the same subject), and the rest is what the operator decided.
+-- Splits the settled credits of a call into parts that always add up. First comes the price of the answer, then the
+-- price of each kind of deliveries (the highest of those with the same subject). The rest is what the operator decided.
 create view enrichment.run_credits as
   select r.run_id, c.*
   from enrichment.runs r
@@ -41,7 +41,7 @@ create view enrichment.run_credits as
       window in_order as (
         partition by attempt_id order by array_position(array['phones', 'waterfall'], kind))
     ), delivered as (
-      -- The part of the rest that this kind takes, after the kinds before it.
+      -- The share of this kind of deliveries in the credits that earlier kinds have left.
       select kind, least(rest, until_kind) - least(rest, until_kind - credits) as credits
       from billed
       join calls using (attempt_id)
@@ -170,7 +170,7 @@ comment on column enrichment.run_calls.people is 'People in these calls';
 comment on column enrichment.run_calls.first_at is 'When the first of these calls was admitted';
 comment on column enrichment.run_calls.last_at is 'When the last of these calls was admitted';
 
--- Runs as its owner, because analysts cannot read the options of a run.
+-- The function runs with the rights of its owner, because analysts cannot read the options of a run.
 create function enrichment.most_calls(of_run text, within interval)
   returns integer language sql stable security definer set search_path = enrichment, pg_catalog as $$
     with span as (

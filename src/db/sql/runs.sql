@@ -1,5 +1,5 @@
--- `enrichment` has what docs/reference/tables.md describes; `enrichment_internal` has queues, locks, keys and bytes.
--- `if not exists` would need the right to create schemas even if they exist.
+-- `enrichment` contains the tables of docs/reference/tables.md; `enrichment_internal` contains queues, locks, keys and
+-- bytes. The block below avoids `if not exists`, which needs the right to create schemas even if they exist.
 do $$
 begin
   if to_regnamespace('enrichment') is null then create schema enrichment; end if;
@@ -82,7 +82,7 @@ create unique index runs_one_unfinished on enrichment.runs (run_key)
   where status not in ('planned', 'finished', 'cancelled', 'failed');
 create index runs_by_time on enrichment.runs (created_at desc);
 
--- Half of each page stays free for the later outcome, because an update within the page changes no index. Planning
+-- Half of each page stays free for the later outcome, because an update within a page changes no index. Planning
 -- 200,000 fresh people takes 3.4 s of processor time instead of 6.1 s, and the table does not get larger.
 create table enrichment.run_rows (
   run_id text not null,
@@ -127,8 +127,8 @@ comment on column enrichment.run_rows.record_row is
 comment on column enrichment.run_rows.is_contested is 'Whether the rows with this record id name different people';
 comment on column enrichment.run_rows.claimed_by_run_id is 'Run that asks for the person of an `in_flight` row';
 comment on column enrichment.run_rows.claimed_by_row_number is 'Row that represents the person in that run';
--- No statistics of run_id here and in other tables. They would lack a run that began after the last ANALYZE, and
--- PostgreSQL then read all its rows for each person of a call. Now it expects one row in 200.
+-- The column `run_id` has no statistics in large tables. Statistics would lack a run that began after the last ANALYZE,
+-- and PostgreSQL then read all rows of the run for each person of a call. Without them it expects one row in 200.
 alter table enrichment.run_rows alter column run_id set statistics 0;
 -- Only erasures and answers about suppressed people search rows by key.
 create index run_rows_by_key on enrichment.run_rows using gin (keys);
@@ -136,20 +136,20 @@ create index run_rows_by_contact on enrichment.run_rows (contact_id);
 -- An erasure searches the texts of unreadable rows, which are few.
 create index run_rows_unread on enrichment.run_rows (run_id) where keys = '{}' and raw <> '[]';
 
--- Rows of a run to ask for, in the order of the file. Ten are a call, a thousand are a page.
+-- Rows of a run that calls are made for, in the order of the file. Ten rows are a call, a thousand are a page.
 create table enrichment_internal.run_people (
   run_id text not null,
   position integer not null,
   row_number integer not null,
   -- Groups of fields that the call leaves out, because they are fresh or the person opted out of calls.
   left_out text[] not null default '{}',
-  -- Whether an earlier call found the person; null: no earlier call.
+  -- Whether an earlier call found the person; null if there was no earlier call.
   found_before boolean,
   primary key (run_id, position)
 );
 alter table enrichment_internal.run_people alter column run_id set statistics 0;
 
--- Claims are per service, like lookups: two services may be asked for the same person.
+-- Claims belong to one service, like lookups, because two runs may look up the same person at two services.
 create table enrichment_internal.claims (
   identity_key text not null,
   service text not null,

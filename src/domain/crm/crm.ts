@@ -10,7 +10,10 @@ import salesforce from './salesforce.json' with { type: 'json' };
 import service from './service.json' with { type: 'json' };
 import zoho from './zoho.json' with { type: 'json' };
 
-/** Fields in an export. All columns of `email` are read; for other fields, the first column with a value. */
+/**
+ * Fields that the product reads from an export. All columns of `email` are read; for any other field, the first column
+ * with a value.
+ */
 export const exportFields = [
   'contact_id',
   'person_id',
@@ -54,10 +57,10 @@ export const companyFields = [
 ] as const;
 export type CompanyField = (typeof companyFields)[number];
 
-/** Named lists of headers. `{title}` in a header stands for each entry of the list `title`. */
+/** Named lists of texts for headers. `{title}` in a header stands for each entry of the list `title`. */
 type Lists = Readonly<Record<string, readonly string[]>>;
 
-/** Headers in languages other than English, by field. A word that means two fields in two languages is left out. */
+/** Headers in languages other than English, by field. A header that means two fields in two languages is left out. */
 export const labels: Lists = labelsOfFields;
 
 const names = z.array(z.string().min(1));
@@ -70,71 +73,96 @@ const pattern = z.string().transform((text, context) => {
   }
 });
 
-/** An export of a CRM, and the headers by which it is recognised. `…` in a header means any text. */
+/**
+ * Schema of a CRM's export, with the headers by which the product recognises this export. `…` in a header means any
+ * text.
+ */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
-  /** Alternatives. One of them must match with all of its headers; a nested list matches with one header. */
+  /**
+   * Alternative sets of headers. An export is recognised if all headers of one set are in the file; of a nested list,
+   * one header is enough.
+   */
   signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
-  /** Headers that no other known program writes. Two of them are a signature as well. */
+  /** Headers that no other known program writes. Two of these headers are enough to recognise the export. */
   ownHeaders: names.default([]),
-  /** The form of record ids in this export. If all ids of a file have another form, another program wrote it. */
+  /** Pattern of record ids in this export. If no id of a file has this form, another program wrote the file. */
   exportedId: pattern.optional(),
-  /** The form of record ids that no other program writes. Ids of this form are a signature too. */
+  /** Pattern of record ids that no other program writes. Ids of this form are enough to recognise the export. */
   distinctiveId: pattern.optional(),
-  /** Headers of each field, the best first. */
+  /** Headers of each field in this export, the best first. */
   fields: z.partialRecord(z.enum(exportFields), names),
-  /** Columns in which these values mean "opted out". */
+  /** Columns of this export that record an opt-out, with the values that mean "opted out". */
   optedOut: z.record(z.string(), names).default({}),
 });
 
 const columnSchema = z.strictObject({
-  /** The header that the importer recognises, in an English account if it matches by labels. */
+  /**
+   * The header that the importer recognises. If the importer matches by labels, this is the label in an English
+   * account.
+   */
   header: z.string(),
-  /** Further headers of the field in exports of this CRM. */
+  /** Further headers of this field in exports of the same CRM. */
   alsoExportedAs: names.default([]),
-  /** Labels of the field in accounts of other languages. The importer recognises those of its account. */
+  /**
+   * Labels of this field in accounts of other languages. An importer recognises the labels of its account's language.
+   */
   inOtherLanguages: names.default([]),
-  /** Maximum length in characters; a longer value fails the row. */
+  /** Maximum length of a value in characters. A longer value makes the import of the row fail. */
   longest: z.int().optional(),
-  /** The CRM may accept only values of an unknown list, so nothing is written. */
+  /**
+   * True if the CRM may accept only values of a list that the product does not know. Nothing is written to such a
+   * field.
+   */
   listedValues: z.literal(true).optional(),
 });
 
-/** An importer of companies that finds a company by a column, and can leave companies that it finds as they are. */
+/**
+ * Schema of an importer of companies. Such an importer finds a company by a column, and can leave found companies
+ * unchanged.
+ */
 const companiesSchema = z.strictObject({
   key: z.enum(['domain', 'name']),
   columns: z.partialRecord(z.enum(companyFields), columnSchema.pick({ header: true, longest: true })),
   instruction: z.string(),
 });
 
-/** An importer of a CRM. docs/guides/crm-import.md has the sources. */
+/** Schema of a CRM's importer. docs/guides/crm-import.md names the sources of these facts. */
 const importerSchema = z.strictObject({
   title: z.string(),
   idHeader: z.string(),
   idInOtherLanguages: names.default([]),
-  /** The form of record ids that the importer accepts. Another id could update a wrong record. */
+  /** Pattern of record ids that the importer accepts. An id of another form could update a wrong record. */
   acceptedId: pattern,
-  /** Headers of the record id in exports, for a CRM whose ids look like those of other programs. */
+  /** Headers of the record id in exports. Set for a CRM whose ids look like the ids of other programs. */
   idsInExports: names.default([]),
-  /** A prefix of record ids in some exports. Ids of contacts lack it, and files for the importer keep it. */
+  /**
+   * A prefix that record ids have in some exports. The warehouse stores ids without it, and files for the importer add
+   * it.
+   */
   idPrefix: z.string().optional(),
   columns: z.partialRecord(z.enum(importFields), columnSchema),
-  /** Absent: the importer finds no company by its domain or name. */
+  /** Importer of companies; undefined if the CRM's importer cannot find a company by domain or name. */
   companies: companiesSchema.optional(),
-  /** Headers of the time at which the CRM last changed a record. */
+  /** Headers of the column that contains the time of the CRM's last change of a record. */
   modifiedHeaders: names,
-  /** Limits of one file: records without the header, and bytes. */
+  /**
+   * Maximum number of records in one importer file, without the header. The next field is the maximum size in bytes.
+   */
   mostRows: z.int(),
   mostBytes: z.int(),
   byteOrderMark: z.boolean(),
   lineEnd: z.enum(['\n', '\r\n']),
-  /** A cell with this text erases the field. */
+  /** A cell with this text makes the importer erase the field. */
   erasingCell: z.string().optional(),
-  /** What a blank cell of an update does. `erase` if the vendor does not say. */
+  /**
+   * Effect of a blank cell when the importer updates a record. It is `erase` if the vendor's documentation does not
+   * say.
+   */
   blankCells: z.enum(['keep', 'erase']),
-  /** How to import the files, in one sentence. */
+  /** One sentence that tells the operator how to import the files. */
   instruction: z.string(),
-  /** A command that imports one file, with FILE for its name. */
+  /** A command that imports one file. FILE stands for the file's name. */
   command: z.string().optional(),
 });
 
@@ -149,13 +177,17 @@ export interface CrmExport extends z.infer<typeof exportSchema> {
   readonly source: string;
 }
 export type ImportColumn = z.infer<typeof columnSchema>;
-/** Properties of one CRM's importer. */
+/** The importer of one CRM. */
 export interface Importer extends z.infer<typeof importerSchema> {
   /** The source name of the CRM's contacts. */
   readonly source: string;
 }
 
-/** Expands each header with a placeholder into one header per entry of its list. @throws Error without such a list */
+/**
+ * Expands each header with a placeholder into one header per entry of the named list.
+ *
+ * @throws Error if the list does not exist
+ */
 export function expand(headers: readonly string[], lists: Lists): string[] {
   return headers.flatMap((header) => {
     const [placeholder, list] = /\{(\w+)\}/.exec(header) ?? [];
@@ -170,9 +202,9 @@ export function expand(headers: readonly string[], lists: Lists): string[] {
 }
 
 /**
- * Checks data files of the product.
+ * Checks the content of a data file that belongs to the product, such as hubspot.json.
  *
- * @param file names the file in an error
+ * @param file name of the file for the error
  * @throws Error with the position in the file
  */
 export function checkedData<Schema extends z.ZodType>(
@@ -222,10 +254,12 @@ const crms = {
   'linkedin-connections': readCrm('linkedin-connections.json', linkedinConnections),
 };
 
-/** The exports that are recognised, in any order: a header that fits two CRMs is not recognised. */
+/**
+ * The exports that the product recognises. Their order does not matter: a header that fits two CRMs is not recognised.
+ */
 export const crmExports: readonly CrmExport[] = Object.values(crms).flatMap(({ exports }) => exports);
 
-/** The values of `--for`. */
+/** Names of CRMs that `enrich export --for` accepts. */
 export const importerNames = ['hubspot', 'salesforce', 'pipedrive', 'zoho', 'dynamics'] as const;
 export type ImporterName = (typeof importerNames)[number];
 
@@ -246,9 +280,9 @@ export function headersOfField(field: ImportField): string[] {
   );
 }
 
-/** An importer with the headers of an account's language. */
+/** An importer with the headers of a CRM account that is not in English. */
 export interface AccountImporter extends Importer {
-  /** Fields that the account's exports have. */
+  /** Fields that the account's exports contain. */
   readonly exported: ReadonlySet<ImportField>;
 }
 
@@ -256,13 +290,13 @@ export interface AccountImporter extends Importer {
  * Replaces the English headers of an importer by those of the account's language, because importers match columns by
  * labels. Exports show these labels. A field that is in no export keeps its English header. Pure.
  *
- * @param exports headers of the CRM's exports, the newest first; the newest with the field decides
+ * @param exports headers of the CRM's exports, the newest first; the newest export with the field decides
  */
 export function inAccountLanguage(
   importer: Importer,
   exports: readonly (readonly string[])[],
 ): AccountImporter {
-  // Reversed, so that the first of two columns with the same key wins, as for cells.
+  // The list is reversed so that the first of two columns with the same key wins, as in the reading of cells.
   const shown = exports.map(
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
   );
@@ -271,7 +305,8 @@ export function inAccountLanguage(
     const keys = [...ours, ...local.map(headerKey)];
     const label = shown.flatMap((each) => keys.flatMap((key) => each.get(key) ?? []))[0];
     if (label === undefined || english.includes(label)) return label && english[0];
-    // `E-Mail` and `Email` have the same key. `firstname` is a name of the API, which importers do not accept.
+    // A known label of the language is kept even if its key equals that of the English label (`E-Mail`). Any other
+    // header with this key, such as the API's `firstname`, is not accepted by importers.
     return local.includes(label) || !ours.includes(headerKey(label)) ? label : english[0];
   };
   const exported = new Set<ImportField>();

@@ -3,16 +3,21 @@ import { importFields, type ImportColumn, type ImportField } from './crm.ts';
 import { sameValue } from './same-value.ts';
 
 /**
- * When the warehouse's value is written to a field of the CRM.
+ * Policies that decide when a value of the warehouse is written to a field of the CRM.
+ *
  * - `fill`: if the CRM's cell was blank in the newest export.
- * - `overwrite-older`: if the value was found after the CRM last changed the record; without that time, as `fill`.
+ * - `overwrite-older`: if the value was found after the CRM last changed the record; if this time is unknown, as
+ *   `fill`.
  * - `overwrite-if-verified`: if the e-mail is verified, or the phone number is valid and may be called.
- * - `never`: never; the report shows the difference.
+ * - `never`: the report only shows the difference.
  */
 export const fieldPolicies = ['fill', 'overwrite-older', 'overwrite-if-verified', 'never'] as const;
 export type FieldPolicy = (typeof fieldPolicies)[number];
 
-/** A CRM identifies a record by its e-mail, so e-mails are written only on request. */
+/**
+ * Policy of each field if the operator chooses none. A CRM identifies a record by its e-mail, so e-mails are written
+ * only on request.
+ */
 export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   first_name: 'fill',
   last_name: 'fill',
@@ -47,30 +52,29 @@ export const fieldDecisions = [
 export type FieldDecision = (typeof fieldDecisions)[number];
 
 export interface FieldFacts {
-  /** False: retention or a suppression has removed the cells of the newest export. */
+  /** False if retention or a suppression has removed the cells of the newest export. */
   readonly hasCells: boolean;
-  /** The cell of the newest export; undefined without such a column. */
+  /** The CRM's value: the cell of the newest export. Undefined if the export has no such column. */
   readonly theirs: string | undefined;
-  /** The warehouse's value; null without one. */
+  /** The value in the warehouse; null if it has none. */
   readonly ours: string | null;
   readonly observedAt: Date | null;
-  /** When the CRM last changed the record, from its own column. */
+  /** Time when the CRM last changed the record, from the CRM's own column. */
   readonly modifiedAt: Date | null;
-  /** The e-mail is verified, or the phone number is valid. */
+  /** True if the e-mail is verified, or the phone number is valid. */
   readonly isVerified: boolean;
-  /** The phone number must not be called, or the contact opted out of calls. */
+  /** True if the phone number must not be called, or the contact opted out of calls. */
   readonly isDoNotCall: boolean;
-  /** The person has changed the employer, so the record stays at its company and the change is reported. */
+  /** True if the person has a new employer. The record then stays at its company, and the change is reported. */
   readonly hasChangedJob: boolean;
 }
 
-/** Fields that change with the employer. */
+/** Fields whose values depend on the employer. */
 const jobFields: ReadonlySet<ImportField> = new Set(['title', 'email', 'phone', 'organization_name']);
 
 /**
- * Decides whether one field is written. Pure.
- *
- * A field without a column in the export is never written, because the CRM's cell is unknown.
+ * Decides whether one field of a contact is written to the CRM. A field without a column in the export is never
+ * written, because the CRM's value is unknown. Pure.
  */
 export function decideField(
   field: ImportField,
@@ -94,7 +98,7 @@ export function decideField(
   if (!mayWrite(policy, isBlank, facts)) return isBlank ? 'kept blank' : 'kept';
   if (column.listedValues) return 'refused: listed values';
   if (erasingCell !== undefined && ours.trim() === erasingCell) return 'refused: erases the field';
-  // Counted in UTF-16 code units, like importers do.
+  // Length is counted in UTF-16 code units, because importers count like this.
   if (column.longest !== undefined && ours.length > column.longest) return 'refused: too long';
   return isBlank ? 'filled' : 'overwritten';
 }
@@ -110,17 +114,17 @@ function mayWrite(policy: FieldPolicy, isBlank: boolean, facts: FieldFacts): boo
 export interface DecidedField {
   readonly field: ImportField;
   readonly decision: FieldDecision;
-  /** The cell of the newest export; undefined without such a column. */
+  /** The CRM's value: the cell of the newest export. Undefined if the export has no such column. */
   readonly theirs: string | undefined;
-  /** The warehouse's value; null without one. */
+  /** The value in the warehouse; null if it has none. */
   readonly ours: string | null;
 }
 
 const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country']);
 
 /**
- * Decides again about city, state and country: none of them is written if the CRM keeps a cell of another place,
- * because the mixture might not exist. Pure.
+ * Decides again about city, state and country together: if the CRM keeps a cell of another place, none of them is
+ * written, because the mixture might be a place that does not exist. Pure.
  */
 export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
   const places = fields.filter(({ field }) => placeFields.has(field));
@@ -130,7 +134,7 @@ export function keepPlacesTogether<Field extends DecidedField>(fields: readonly 
   );
 }
 
-/** Whether the CRM gets the warehouse's value. */
+/** True if the value of the warehouse is written to the CRM. */
 export function isWritten({ decision }: DecidedField): boolean {
   return decision === 'filled' || decision === 'overwritten';
 }
@@ -139,7 +143,7 @@ function keepsOtherPlace(decided: DecidedField): boolean {
   const { field, decision, ours } = decided;
   const theirs = decided.theirs?.trim() ?? '';
   if (theirs === '' || decision === 'same' || isWritten(decided)) return false;
-  // A code such as `ON` can stand for a name such as `Ontario`.
+  // The CRM may use a code such as `ON` for a name such as `Ontario`.
   const isCode = field === 'state' && ours !== null && /^[A-Z]{2,3}$/.test(theirs);
   return !(isCode && new RegExp(`^${theirs.split('').join('.*')}`, 'i').test(ours));
 }

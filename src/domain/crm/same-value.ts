@@ -3,7 +3,7 @@ import { comparisonForm, organizationForm } from '../identity/values/normalise.t
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
 import type { ImportField } from './crm.ts';
 
-/** Whether two values of a field are equal except for their spelling. */
+/** True if two values of a field are equal except for their spelling. */
 export function sameValue(field: ImportField, one: string, other: string): boolean {
   if (field === 'phone' || field === 'mobile_phone') return isSameNumber(one, other);
   const form = forms[field];
@@ -24,11 +24,11 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
   linkedin_url: (text) => parseProfileUrl(text) ?? name(text),
 };
 
-/** Languages in which exports name countries. */
+/** Languages in which the product understands country names of exports. */
 const countryLanguages = 'en de fr es nl pt it pl sv da nb fi cs sk hu ro tr ru uk ja zh zh-Hant ko'.split(
   ' ',
 );
-/** Short names of countries that the runtime's language data does not have. */
+/** Short names of countries that the language data of Node.js does not contain. */
 const otherCountryNames = {
   usa: 'US',
   'united states of america': 'US',
@@ -40,7 +40,10 @@ const otherCountryNames = {
 };
 let countries: ReadonlyMap<string, string> | undefined;
 
-/** The code of a country, by its code or its name in any of these languages; otherwise the text in word form. */
+/**
+ * Returns the code of a country from its code or its name in one of the known languages. Any other text is returned in
+ * comparison form.
+ */
 function countryForm(text: string): string {
   countries ??= codesOfCountries();
   return countries.get(name(text)) ?? name(text);
@@ -53,7 +56,7 @@ function codesOfCountries(): Map<string, string> {
     const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' });
     for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
       const known = names.of(code);
-      // The locale replaces former codes, such as UK by GB.
+      // The locale replaces former codes, for example UK by GB.
       const current = new Intl.Locale(`und-${code}`).region ?? code;
       if (known !== undefined) codes.set(name(known), current).set(name(code), current);
     }
@@ -62,12 +65,12 @@ function codesOfCountries(): Map<string, string> {
   return codes;
 }
 
-/** Comparing this many last digits is enough: exports mix national and international spelling. */
+/** Number of last digits of a phone number that are compared. Exports mix national and international spelling. */
 const comparedDigits = 9;
-/** A shorter number may be the end of many others. */
+/** Minimum number of digits for a comparison. A shorter number may be the end of many other numbers. */
 const fewestDigits = 7;
 
-/** Whether two numbers are the same, possibly without the country code. An equal number is not written. */
+/** True if two phone numbers are equal, even if one lacks the country code. */
 function isSameNumber(one: string, other: string): boolean {
   const [shorter, longer] = [digitsOf(one), digitsOf(other)].sort((a, b) => a.length - b.length);
   if (shorter!.length < fewestDigits)
@@ -75,7 +78,7 @@ function isSameNumber(one: string, other: string): boolean {
   return longer!.endsWith(shorter!) || longer!.slice(-comparedDigits) === shorter!.slice(-comparedDigits);
 }
 
-/** The digits of a number, without its extension and the zeros that replace a country or an area. */
+/** The digits of a phone number without extension and without the leading zeros of national numbers. */
 function digitsOf(text: string): string {
   // Only the end is trimmed: a pattern with optional blanks before the extension would take minutes for a blank cell.
   const number = text.trimEnd().replace(/(?:ext\.?=?|x|#)\s*\d+$/i, '');

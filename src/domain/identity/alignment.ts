@@ -10,13 +10,13 @@ import {
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
-/** Reason of `identity_mismatch` if another answer shows who the row is. */
+/** Reason of `identity_mismatch` if an identifier shows that the row is a person of another answer. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
 
-/** Reason of `identity_mismatch` if a decision of the operator shows who the row is. */
+/** Reason of `identity_mismatch` if the operator has decided that the row is a person of another answer. */
 const confirmedReason = 'a decision says that this row is a person of another answer';
 
-/** The result of one requested row. */
+/** The outcome of one row of a call. */
 export type AlignedRow =
   | {
       readonly outcome: Extract<AnsweredOutcome, 'enriched'>;
@@ -28,12 +28,12 @@ export type AlignedRow =
 
 export type Alignment = ReturnType<typeof alignRows>;
 
-/** A requested row, with the decision about its contact. */
+/** A row of a call, with the decision about its contact. */
 export interface DecidedRow {
   readonly row: ComparedIdentity;
   readonly verdicts: Verdicts;
   readonly decision:
-    /** `matchIndex` undefined: only other answers have the person. */
+    /** The contact is a known person. `matchIndex` is undefined if only other answers contain this person. */
     | { readonly kind: 'person'; readonly matchIndex: number | undefined; readonly evidence: Evidence }
     | { readonly kind: 'refused'; readonly reason: string }
     | { readonly kind: 'none' };
@@ -45,7 +45,7 @@ export interface ArrivedPerson {
   readonly matchIndex: number;
 }
 
-/** The rows and the answer of a call. */
+/** The rows and the answer of one call, as `alignRows` compares them. */
 interface Call {
   readonly rows: readonly DecidedRow[];
   readonly arrived: readonly ArrivedPerson[];
@@ -54,14 +54,12 @@ interface Call {
 }
 
 /**
- * Gives each requested row its outcome. Promise 5: a person's data never goes to another person's contact.
+ * Gives each row of a call its outcome, so that a person's data never goes to another person's contact. The order of
+ * `matches` is never evidence, because the service does not promise it. It only tells a refused match
+ * (`identity_mismatch`) from a missing one (`not_found`), if there is one match per row.
  *
- * The service does not promise that `matches` aligns with `details`: misses are null or missing, the order changes, and
- * other people are added. The order is never evidence. If the answer has one match per row, the order only helps to
- * distinguish a row with a refused match (`identity_mismatch`) from a row without a match (`not_found`).
- *
- * @param call.rows in the order of `details`
- * @param call.arrived the people of the answer, without nulls and people without data
+ * @param call.rows in the order of `details` in the request
+ * @param call.arrived people of the answer, without nulls and people without data
  */
 export function alignRows(call: Call) {
   const indexes = call.rows.flatMap(({ decision }) =>
@@ -70,7 +68,7 @@ export function alignRows(call: Call) {
   const given = call.arrived.filter(({ matchIndex }) => indexes.includes(matchIndex));
   const left = call.arrived.filter(({ person }) => !given.some((each) => isOnePerson(each.person, person)));
   return {
-    /** In the order of the requested rows. */
+    /** Outcomes in the order of the rows. */
     rows: call.rows.map(({ decision }, row): AlignedRow => {
       if (decision.kind === 'refused') return mismatch(decision.reason);
       if (decision.kind === 'none') return whyNot(call, row, left);
@@ -89,7 +87,11 @@ function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
   return verdictOn(verdicts, person) === 'rejected' ? rejectedFit : weigh(row, person);
 }
 
-/** @param left people of the answer who are not assigned to a row */
+/**
+ * Returns the outcome of a row without a person.
+ *
+ * @param left people of the answer who are not assigned to a row
+ */
 function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): AlignedRow {
   const fits = left.map(({ person }) => fitOf(call, row, person));
   const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);
@@ -98,7 +100,7 @@ function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): Aligne
   return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
 }
 
-/** Whether the match at the row's position was perhaps meant for the row, because it fits no other row. */
+/** True if the match at the row's position was perhaps meant for this row, because it fits no other row. */
 function isForPlace(call: Call, { person, matchIndex }: ArrivedPerson): boolean {
   return (
     call.inPlace && !call.rows.some((_, row) => row !== matchIndex && isDoubtful(fitOf(call, row, person)))
@@ -111,7 +113,7 @@ function reasonOf(call: Call, { person, matchIndex }: ArrivedPerson): string {
   return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
 }
 
-/** Whether a person anywhere in the answer was perhaps meant for the row. */
+/** True if a person anywhere in the answer was perhaps meant for the row. */
 function isDoubtful(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.sameName || fit.sharesIdentifier;
 }

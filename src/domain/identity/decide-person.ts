@@ -13,32 +13,39 @@ import type { Identity } from './identity.ts';
 import { compareNames } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
 
-/** A person who may be the person of a row, from the answer for the row or from another answer. */
+/** A person who may be the person of a row. The person comes from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** True for an earlier person of the contact: a later call for the contact was answered without this person. */
+  /**
+   * True for the contact's earlier person, if the answer to a later call for the contact does not contain this person.
+   */
   readonly isFormer?: boolean;
-  /** When a call asked for the person, in microseconds; undefined: the person is in the answer for the row. */
+  /**
+   * Time of the call that returned the person, in microseconds; undefined if the person is in the answer for this row.
+   */
   readonly askedAt?: number;
 }
 
 /** Input of a decision: all people who may be the row's person, and all rows that compete for these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
-  /** Rows of other contacts that could be a person. A function, because only weak evidence reads them. */
+  /**
+   * Returns rows of other contacts that could be the person. It is a function because only weak evidence needs these
+   * rows.
+   */
   readonly others: (person: ComparedPerson) => readonly ComparedIdentity[];
-  /** Whether a call asked for the contact. Without a call only strong evidence counts. */
+  /** True if a call was made for the contact. Before a call, only strong evidence counts. */
   readonly wasAsked: boolean;
-  /** Decisions about the contact come before all evidence. */
+  /** The operator's decisions about the contact. They override all evidence. */
   readonly verdicts?: Verdicts | undefined;
 }
 
 /**
- * The person of a row.
+ * The result of a decision about a row.
  *
- * - `person`: `index` in `candidates`; if several records are the same person, the newest one with an id.
- * - `refused`: `indexes` are the people who fit; none of them is certain. `isStrong`: an identifier fits.
- * - `none`: no candidate fits; `reason` is what contradicts the first of them.
+ * - `person`: `index` in `candidates`; if several records are the same person, the newest record with an id.
+ * - `refused`: people at `indexes` fit, but none is certain. `isStrong`: an identifier fits.
+ * - `none`: no candidate fits; `reason` says what contradicts the first candidate.
  */
 export type PersonDecision =
   | { readonly kind: 'person'; readonly index: number; readonly evidence: Evidence }
@@ -60,8 +67,8 @@ const withoutIdReason = 'only name and employer agree, and the service gives the
 const ambiguousReason = 'more than one person fits equally well';
 
 /**
- * Decides which person a row is (docs/explanation/identity.md). The same rule applies to new answers and to contacts
- * that are compared with people of earlier answers. The order of candidates and other rows never matters.
+ * Decides which person a row is (docs/explanation/identity.md). New answers and known people of earlier answers follow
+ * the same rule. The order of candidates and other rows does not matter.
  */
 export function decidePerson(
   row: ComparedIdentity,
@@ -78,7 +85,8 @@ export function decidePerson(
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
   const fitting = indexesOf(fits, ({ strength }) => strength === 'strong');
-  // Records of one person do not compete, because the result would depend on the order of digested answers.
+  // Several records of one person do not compete. Otherwise the result would depend on the order in which answers are
+  // digested.
   const strong = areOnePerson(candidates, fitting)
     ? fitting
     : preferring(hasId, preferring(isCurrent, fitting));
@@ -98,7 +106,7 @@ export function decidePerson(
   if (people.some((person) => isContested(row, person, others(person))))
     return refused(weak, false, contestedReason);
   const best = bestRecord(candidates, weak);
-  // People without an id are not remembered, so a namesake in another answer cannot be excluded.
+  // People without an id are not kept for comparison, so a namesake in another answer cannot be excluded.
   return hasId(best) ? accepted(fits, best) : refused(weak, false, withoutIdReason);
 }
 
@@ -127,7 +135,7 @@ function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]
   return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
 }
 
-/** The preferred indexes, or all if none is preferred. */
+/** Returns the preferred indexes, or all indexes if none is preferred. */
 function preferring(isPreferred: (index: number) => boolean, indexes: readonly number[]): readonly number[] {
   const preferred = indexes.filter(isPreferred);
   return preferred.length > 0 ? preferred : indexes;
@@ -137,18 +145,18 @@ function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readon
   return rest.every((index) => isOnePerson(candidates[first!]!.person, candidates[index]!.person));
 }
 
-/** Why weak evidence is refused or withdrawn. */
+/** Reason why weak evidence for a person is refused or withdrawn. */
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row could be a person, which makes weak evidence of others doubtful: the row fits, or has the same name and
- * employer, even if something else contradicts.
+ * True if a row could be a person: the row fits, or has the same name and employer even if something else contradicts.
+ * Such a row makes weak evidence of other rows doubtful.
  */
 export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
 
-/** Whether another contact could be the person too. Rows that share a key are the same contact. */
+/** True if another contact could also be the person. Rows that share a key are the same contact. */
 function isContested(
   { keys }: ComparedIdentity,
   person: ComparedPerson,
@@ -160,10 +168,9 @@ function isContested(
 }
 
 /**
- * Returns why the newest cells of a contact contradict its person; undefined if they do not.
- *
- * A contact with the person's name stays this person when its e-mail or employer changes. A contact with another name
- * is another person, and so is one without a name and without any of the person's identifiers.
+ * Returns why the newest cells of a contact contradict its person; undefined if they do not. A contact that keeps the
+ * person's name may change e-mail and employer. A contact with another name is another person, and so is a contact that
+ * has lost its name and all identifiers of the person.
  */
 export function contradictionOf(cells: Identity, person: Person): string | undefined {
   const row = readyIdentity(cells);

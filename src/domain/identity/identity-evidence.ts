@@ -18,10 +18,13 @@ import { parseProfileUrl } from './values/profile-url.ts';
 /** Evidence that can fit several people. It counts only if no other contact competes for the person. */
 export const weakEvidence = 'name_and_organization';
 
-/** Evidence that is enough alone to accept a person. */
+/** Kinds of evidence that the product itself finds. */
 type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | typeof weakEvidence;
 
-/** Why a person was accepted for a row. Stored with the attempt. `confirmed`: by a decision of the operator. */
+/**
+ * Why a person was accepted for a row. `confirmed` means by a decision of the operator. The value is stored with the
+ * attempt.
+ */
 export type Evidence = Evident | 'confirmed';
 
 /**
@@ -29,9 +32,8 @@ export type Evidence = Evident | 'confirmed';
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `none`: nothing identifies the person, or something contradicts, as `reason` says. `sameName`: the names agree.
- *   `sharesIdentifier`: an identifier or a shared mailbox agrees. `namesake`: names and employer agree, and something
- *   else contradicts.
+ * - `none`: nothing identifies the person, or something contradicts (`reason`). `sharesIdentifier`: an identifier or a
+ *   shared mailbox agrees. `namesake`: name and employer agree, but something else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evident }
@@ -46,7 +48,7 @@ export type Fit =
 /** A row, prepared for comparisons with many people. */
 export interface ComparedIdentity {
   readonly identity: Identity;
-  /** `identityKeys` of the row. */
+  /** Identity keys of the row, from `identityKeys`. */
   readonly keys: readonly string[];
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
@@ -56,18 +58,18 @@ export interface ComparedIdentity {
 
 /** A person, prepared for comparisons with many rows. */
 export interface ComparedPerson {
-  /** Undefined: the service gives no id. Two missing ids are never equal. */
+  /** Id of the person at the service; undefined if the service gives no id. Two missing ids are not equal. */
   readonly personId: string | undefined;
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
   /** The e-mail in the person's profile. */
   readonly mainAddress: string | undefined;
-  /** The domains of the person's own e-mails, without shared mailboxes. */
+  /** Domains of the person's e-mails, without shared mailboxes. */
   readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
   readonly isPartlyRead: boolean;
-  /** All fields of the record as text. Distinguishes two people without ids. */
+  /** All fields of the person as text, to compare two people without ids. */
   readonly record: string;
 }
 
@@ -90,7 +92,7 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
   ];
   const emails = new Set(stated.flatMap((email) => (email && parseEmail(email)) || []));
   return {
-    // As it is stored.
+    // The id has the form in which tables store it.
     personId: displayForm(person.id ?? '') || undefined,
     name: compareReady(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
@@ -99,7 +101,7 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
     mailboxDomains: new Set([...emails].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
-    // Only people without ids are compared by all fields.
+    // This field is computed on demand, because only people without ids are compared by all fields.
     get record() {
       return JSON.stringify(contactFields(person));
     },
@@ -107,8 +109,8 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
 });
 
 /**
- * Whether two records are the same person: they have the same id, or one has no id and they have the same profile with
- * agreeing names, or equal fields. Two missing ids are not equal.
+ * True if two records are the same person: they have the same id; or one has no id, and they have equal fields, or the
+ * same profile with agreeing names. Two missing ids are not equal.
  */
 export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
   if (one === other) return true;
@@ -117,7 +119,7 @@ export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean
   return isOneProfile ? compareNames(one.name, other.name) === 'agree' : one.record === other.record;
 }
 
-/** Whether two records with one id are two people: some services reuse ids, or give everyone the same id. */
+/** True if two records with the same id are different people. Some services reuse ids, or give everyone the same id. */
 export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolean {
   const verdict = compareNames(one.name, other.name);
   const shareIdentifier =
@@ -127,7 +129,7 @@ export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolea
 }
 
 /**
- * Whether a person in an answer is a miss: it has no name, no real e-mail and no profile. Some services fill in the
+ * True if a person in an answer is a miss: it has no name, no real e-mail and no profile. Some services fill in the
  * company even then.
  */
 export function isStub(person: Person): boolean {
@@ -136,14 +138,13 @@ export function isStub(person: Person): boolean {
 }
 
 /**
- * Decides how well a person fits a row, by the identity rule (docs/explanation/identity.md). Positions do not count.
+ * Decides how well a person fits a row, by the identity rule (docs/explanation/identity.md). The position in the answer
+ * does not count.
  *
- * - An agreeing identifier accepts the person, unless no part of the name agrees.
- * - If only the first name differs, the service's id is enough, or e-mail and profile together. One of these two may be
- * a relative's or a colleague's.
- * - Without an agreeing identifier, a different service id, profile, or e-mail at the same domain contradicts. A hash
- * that fits no e-mail does not, because the hashed e-mail can be at any domain.
- * - Without an identifier, name and employer must both agree.
+ * - An agreeing identifier accepts the person, unless no part of the name agrees. If only the first name differs, the
+ *   service's id is enough, or e-mail and profile together, because one of them may be a relative's or a colleague's.
+ * - Without an agreeing identifier, another id, profile, or e-mail at the same domain contradicts. A hash does not,
+ *   because the hashed e-mail can be at any domain. Name and employer must both agree.
  * - A person who could not be read completely needs an identifier, because the missing part could contradict.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {

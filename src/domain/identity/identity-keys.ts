@@ -5,21 +5,16 @@ import { comparisonForm, displayForm, organizationForm } from './values/normalis
 
 /**
  * Returns the keys that decide about duplicates, freshness and claims: two rows that share a key are the same person.
- * The first key names a contact without a record id.
+ * The first key identifies a contact without a record id. A key has at most about 600 characters.
  *
- * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row.
- * - An address that several people read (`info@`) counts only together with the name of the row: two colleagues who
- *   share it stay two people, and the same colleague twice is one.
- * - Only without any of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share this key,
- *   because the service would get the same question twice and give the same answer.
+ * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row. A row with an e-mail gets no `hash:` key,
+ *   because this would triple the keys in every table; the plan finds such rows by `addressesOfHash`.
+ * - A shared mailbox (`info@`) counts only together with the name: two colleagues with one mailbox stay two people.
+ * - `name:<name>|<organization or domain>` only without other keys. The service would answer two namesakes at one
+ *   employer alike.
  *
- * A plain address gets no `hash:` key for rows that have only a hash: that would triple the keys in every table. The
- * plan finds the addresses of such rows in the file and in the log (`addressesOfHash`).
- *
- * The key of an id has the id as tables store it, so that SQL can make it. A key has at most about 600 characters.
- *
- * @returns empty if the row does not identify a person (outcome `no_identifier`): for a name alone the service may bill
- *   a call that finds no person or a stranger
+ * @returns empty if the row does not identify a person (outcome `no_identifier`): for a name alone, the service may
+ *   bill a call that finds nobody or a stranger
  */
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];
@@ -41,7 +36,7 @@ function emailKey(email: string, identity: Identity): string {
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
-/** Whether a key is a shared mailbox without a name. Such a key identifies no person. */
+/** True if a key is a shared mailbox without a name. Such a key identifies no person. */
 export function isSharedKey(key: string): boolean {
   return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }
@@ -53,7 +48,10 @@ function comparedName(identity: Identity): string | undefined {
   return whole === undefined ? undefined : bounded(comparisonForm(whole));
 }
 
-/** Keeps keys below 2,704 bytes, the limit of an index entry in PostgreSQL, even for long text in a wrong column. */
+/**
+ * Maximum length of a part of a key. It keeps keys below 2,704 bytes, PostgreSQL's limit of an index entry, even for
+ * long text in a wrong column.
+ */
 const longestPart = 150;
 
 /** Returns a short text unchanged, and shortens a long text to its beginning and a hash. */
@@ -63,10 +61,10 @@ export function bounded(text: string): string {
   return `${text.slice(0, longestPart).toWellFormed()}#${hash('sha256', text).slice(0, 16)}`;
 }
 
-/** Ids of the service are opaque and may be long. Each character has at most three bytes. */
+/** Maximum length of a person's id at the service. Ids can have any form; each character has at most three bytes. */
 export const longestId = 500;
 
-/** An id of a person that fits into any index: a longer one is shortened to its beginning and a hash. */
+/** Shortens an id of a person so that it fits into any index: a long id becomes its beginning and a hash. */
 export function boundedId(id: string): string {
   return id.length <= longestId ? id : bounded(displayForm(id));
 }

@@ -1,17 +1,15 @@
 /**
- * The person of a row, from its normalised cells, ready to be sent as one element of `details`.
- *
- * An unknown field is absent, and never empty. Names keep the spelling of the export; comparisons use the functions of
- * `normalise.ts`.
+ * The person of a row, from the normalised cells, ready to be sent as one element of `details`. An unknown field is
+ * absent, and never empty. Names keep the spelling of the export; comparisons use the functions of `normalise.ts`.
  */
 export interface Identity {
-  /** The service's own identifier of the person (`details.id`). */
+  /** Id of the person at the service (`details.id`). */
   readonly personId?: string;
-  /** The e-mail that a call sends: work e-mails before free mail, then the order of the columns. */
+  /** The e-mail that a call sends. Work e-mails come before free mail, then the order of the columns counts. */
   readonly email?: string;
-  /** Other e-mails of the row. They are not sent, but count as evidence and for duplicates. */
+  /** Other e-mails of the row. Calls do not send them, but they count as evidence and show duplicates. */
   readonly otherEmails?: readonly string[];
-  /** MD5 or SHA-256 in lower-case hexadecimal. */
+  /** MD5 or SHA-256 of an e-mail, in lower-case hexadecimal. */
   readonly hashedEmail?: string;
   /** Profile URL without scheme, `www.`, query and trailing slash. */
   readonly profileUrl?: string;
@@ -37,7 +35,7 @@ export const fieldOfColumn = {
   domain: 'domain',
 } as const satisfies Readonly<Record<string, keyof Identity>>;
 
-/** The identifying cells of a contact, as tables store them; null: the export has no value. */
+/** The identifying cells of a contact in table columns; null if the export has no value. */
 export type IdentityColumns = {
   readonly [Column in keyof typeof fieldOfColumn]: Required<Identity>[(typeof fieldOfColumn)[Column]] | null;
 };

@@ -9,10 +9,10 @@ import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
- * Keys that find the rows that a person could fit. A row that fits a person, or is a namesake by `weigh`, has a key in
- * common with the person. The reverse need not be true.
+ * Returns keys by which the rows that a person could fit are found. A row that fits a person, or is a namesake, shares
+ * a key with this person. Rows that share a key need not fit.
  *
- * @returns keys of a row
+ * @returns match keys of a row
  */
 export const matchKeysOfIdentity = oncePerObject((identity: Identity): readonly number[] => {
   const { keys, name, employers } = readyIdentity(identity);
@@ -20,7 +20,8 @@ export const matchKeysOfIdentity = oncePerObject((identity: Identity): readonly 
 });
 
 /**
- * Keys of a person, identifiers first. Every row that the person could fit has one of them in `matchKeysOfIdentity`.
+ * Returns match keys of a person, identifiers first. Every row that the person could fit has one of these keys in
+ * `matchKeysOfIdentity`.
  */
 export function matchKeysOfPerson(person: Person): number[] {
   const { name, employers } = readyPerson(person);
@@ -33,7 +34,10 @@ export function matchKeysOfPerson(person: Person): number[] {
   ];
 }
 
-/** Keys of a person's identifiers. Every row that an identifier matches to the person has one of them. */
+/**
+ * Returns the match keys of a person's identifiers. Every row that has one of the person's identifiers has one of these
+ * keys.
+ */
 export function identifyingKeysOfPerson(person: Person): number[] {
   const { personId, profileUrl, emails } = readyPerson(person);
   return matchKeysWithHashes(
@@ -45,7 +49,9 @@ export function identifyingKeysOfPerson(person: Person): number[] {
   );
 }
 
-/** Keys of rows with these identity keys, and of rows with the hash of an e-mail in them. */
+/**
+ * Returns the match keys of rows with these identity keys, and of rows that only have the hash of an e-mail in them.
+ */
 export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
@@ -54,8 +60,8 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
 }
 
 /**
- * Names fit too many people alone: among a million, hundreds share initial and last name. So keys of names include the
- * employer.
+ * Combines names with employers to keys. A name alone fits too many people: among a million, hundreds share initial and
+ * last name.
  */
 function atEmployers(names: readonly string[], employers: ReadonlySet<string>): string[] {
   return [...employers].flatMap((employer) => names.map((name) => `${name} at ${employer}`));
@@ -65,7 +71,7 @@ const withoutCase = /\p{Lo}/u;
 
 /**
  * Keys of a name: the initials of the first name and of each word of the last name, in alphabetical order, so that
- * swapped names share a key. For scripts without initials, also the whole name in both orders.
+ * swapped names share a key. In scripts without initials, the whole name in both orders is a key too.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   const isWithoutCase = all.some((word) => withoutCase.test(word));
@@ -78,7 +84,7 @@ function nameKeys({ first, last, all }: ComparedName): string[] {
   return [...new Set([...initials, ...whole])];
 }
 
-/** The key of rows that state the name in the swapped order and split it elsewhere: `Rossi Anna` `Maria`. */
+/** Key of rows with first and last name swapped and split at another place: `Rossi Anna` `Maria`. */
 function swappedNameKeys({ first, last, all }: ComparedName): string[] {
   return last.length === 0 || all.some(isInitial) ? [] : [initialsOf(last[0]!, first.at(-1)!)];
 }
@@ -90,12 +96,15 @@ function initialsOf(...words: readonly [string, string]): string {
     .join('')}`;
 }
 
-/** The key of people without an id who were assigned to a contact. Only this contact finds them. */
+/** The key of people without an id who were assigned to a contact. Only this contact can find them. */
 export function ownerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
 
-/** The hashes of keys, each once. The hash of an address is its own key: SQL makes it too (`addressesOfHash`). */
+/**
+ * Hashes identity keys to match keys, without duplicates. The hash of an e-mail is its own match key, because SQL
+ * computes it too (`addressesOfHash`).
+ */
 export function matchKeysOf(keys: readonly string[]): number[] {
   const hashes = keys.map((key) =>
     key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key),
@@ -112,7 +121,7 @@ function fnv1a(key: string): number {
 }
 
 /**
- * All keys that may be on the suppression list for a person: the id, the profile, every e-mail, and the domain of the
+ * All keys under which the suppression list may have a person: the id, the profile, every e-mail, and the domain of the
  * employer (`domain:acme.example`).
  */
 export function keysOfPerson(person: Person): string[] {

@@ -1,20 +1,23 @@
 import type { CopiedMembers } from '../warehouse/person-columns.ts';
 
 /**
- * A person in an answer of the service, with the fields that the product reads, under the service's names. Any field
- * may be null or missing. Other fields stay in the stored body.
+ * A person in an answer of the service: the fields that the product reads, under the service's names. Any field may be
+ * null or missing. The stored body of the answer keeps all other fields.
  */
 export interface Person extends CopiedMembers<'person'> {
   readonly email?: string | null | undefined;
   readonly email_status?: string | null | undefined;
   readonly organization_id?: string | null | undefined;
-  /** Only in answers to calls that reveal personal e-mails. */
+  /** Personal e-mails. Only answers to calls that reveal personal e-mails contain them. */
   readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
   readonly organization?: Organization | null | undefined;
   readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
   readonly contact?: SavedContact | null | undefined;
-  /** Not a field of the service: true if a field that could contradict a row had the wrong type and was left out. */
+  /**
+   * True if a field of the wrong type was left out, although it could contradict a row. The service does not send this
+   * member.
+   */
   readonly isPartlyRead?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /**
- * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. The key is in the
+ * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. Its key has the
  * form of `identityKeys`.
  *
  * @param text an e-mail; a profile URL; a hashed e-mail (MD5 or SHA-256 in hexadecimal); `person:` and the service's
@@ -19,7 +19,7 @@ export function parseSuppressionSubject(text: string) {
   const personId = /^person:(\S+)$/.exec(written)?.[1];
   if (personId !== undefined) return { kind: 'person' as const, key: identityKeys({ personId })[0]! };
   const email = parseEmail(written);
-  // A shared mailbox (`info@`) without a name suppresses everyone who uses it.
+  // A shared mailbox (`info@`) is accepted without a name and suppresses everyone who uses it.
   if (email !== undefined) return { kind: 'email' as const, key: `email:${email}` };
   const hashedEmail = parseHashedEmail(written);
   if (hashedEmail !== undefined) return { kind: 'hash' as const, key: identityKeys({ hashedEmail })[0]! };

@@ -1,6 +1,6 @@
 import { serviceCapabilities } from '../service-capabilities.ts';
 
-/** The kinds of deliveries. `readLateResult` recognises them by their payload. */
+/** The kinds of deliveries and of late results. `readLateResult` recognises the kind of a delivery by its payload. */
 export const {
   deliveryKinds,
   lateKinds,
@@ -11,16 +11,19 @@ export type DeliveryKind = keyof typeof deliveryKinds;
 
 export const deliveryKindNames = Object.keys(deliveryKinds) as readonly DeliveryKind[];
 
-/** The lists of values that a delivered person has. */
+/** The lists of values that a person in a delivery has. */
 export type LateValues = 'phones' | 'emails';
 
-/** A kind of results that arrive after an answer. */
+/** A kind of result that arrives after the answer of its call. */
 export type LateKind = keyof typeof lateKinds;
 
-/** The names of these kinds, and of the groups of fields that arrive later and have their own price. */
+/**
+ * Names of the kinds of late results. The same names stand for the groups of fields that arrive late and have their own
+ * price.
+ */
 export const lateKindNames = Object.keys(lateKinds) as readonly LateKind[];
 
-/** The kinds of results of a kind of deliveries. */
+/** The kinds of late results that a kind of delivery contains. */
 export function lateKindsInDelivery(delivery: DeliveryKind): LateKind[] {
   return lateKindNames.filter((kind) => lateKinds[kind].deliveredBy === delivery);
 }
@@ -28,22 +31,23 @@ export function lateKindsInDelivery(delivery: DeliveryKind): LateKind[] {
 /** The names that `--reveal` and `--waterfall` accept, in the order in which a run stores them. */
 export const extraNames = { reveal: ['email', 'phone'], waterfall: ['email', 'phone'] } as const;
 
-/** The names that one of these options has. */
+/** The names that `--reveal` or `--waterfall` accepts. */
 export type ExtraNames<Name extends keyof typeof extraNames> = readonly (typeof extraNames)[Name][number][];
 
-/** What a run asks for beyond the record itself. */
+/** What a run requests in addition to the record of a person. */
 export interface RequestedExtras {
   readonly reveal: readonly string[];
   readonly waterfall: readonly string[];
 }
 
-/** The kinds of late results that these extras ask for; empty if everything comes with the answer. */
+/** The kinds of late results that these extras request; empty if the answer contains all results. */
 export function lateKindsRequestedBy(extras: RequestedExtras): LateKind[] {
   return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
 /**
- * The kind of a payload. If only one kind of deliveries was asked for, it is this kind. Otherwise the payload decides.
+ * The kind of a delivery. If the run requested only one kind of deliveries, it is this kind. Otherwise the payload
+ * decides.
  *
  * @param stated kind that the members of the payload show
  */
@@ -53,7 +57,7 @@ export function deliveryKindOf(stated: DeliveryKind, extras: RequestedExtras): D
 }
 
 /**
- * The groups of fields that a run asks for. Lookups are recorded per group: a run with phones asks for a person
+ * The groups of fields that a run requests. Lookups are recorded per group, so a run with phones calls for a person
  * whose profile is fresh but whose phone is not.
  */
 export function requestedFieldGroups(extras: RequestedExtras): string[] {
@@ -64,12 +68,12 @@ export function requestedFieldGroups(extras: RequestedExtras): string[] {
   ];
 }
 
-/** Groups of phones. Calls leave them out for people who opted out of calls. */
+/** Groups of phone fields. Calls leave them out for people who opted out of calls. */
 export const phoneFieldGroups: readonly string[] = lateKindNames.filter(
   (kind) => lateKinds[kind].values === 'phones',
 );
 
-/** The extras without some groups of fields that arrive later. */
+/** Returns the extras of a run without some groups of fields that arrive late. */
 export function withoutFieldGroups<Extras extends RequestedExtras>(
   extras: Extras,
   groups: readonly string[],
@@ -80,9 +84,9 @@ export function withoutFieldGroups<Extras extends RequestedExtras>(
   return { ...extras, reveal: withoutLeftOut('reveal'), waterfall: withoutLeftOut('waterfall') };
 }
 
-/** What an answer says about late results; undefined if it says nothing. */
+/** What an answer states about late results. A field is undefined if the answer does not state it. */
 interface LateAnnouncement {
-  /** Number of people that were found. */
+  /** Number of people that the service found. */
   readonly found: number;
   /** `phone_enrichment.status`: `pending`, or `skipped` if the delivery of an earlier request has the phones. */
   readonly phoneStatus: string | undefined;
@@ -91,11 +95,9 @@ interface LateAnnouncement {
 }
 
 /**
- * The kinds of results that are awaited after an answer.
- *
- * The service applies reveal and waterfall to all people found, so nothing is awaited without them. Phones are awaited
- * even if the answer does not mention them, because the interface document shows no such member. `skipped` and `failed`
- * mean that this request has no delivery, and so does a waterfall that was not accepted.
+ * Returns the kinds of late results to await after an answer. Without found people, nothing is awaited. Phones are
+ * awaited even if the answer does not mention them, because the service's interface document shows no such member.
+ * After `skipped`, `failed` or a refused waterfall, no delivery comes.
  */
 export function lateKindsToAwait(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
@@ -107,7 +109,7 @@ export function lateKindsToAwait(asked: readonly LateKind[], answer: LateAnnounc
   return asked.filter((kind) => comes[lateKinds[kind].deliveredBy]);
 }
 
-/** Statuses of a delivery in the inbox. Part of the public surface. */
+/** Statuses of a delivery in the inbox. These names are part of the public interface. */
 export const deliveryStatuses = ['received', 'applied', 'duplicate', 'quarantined'] as const;
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

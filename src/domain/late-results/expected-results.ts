@@ -7,14 +7,14 @@ import {
 } from './delivery-kinds.ts';
 import type { Credits } from '../money/decimal.ts';
 
-/** A person for whom a call expects results. Ids and e-mails are hashes, which stay after an erasure. */
+/** A person for whom a call expects late results. Ids and e-mails are hashes, which stay after an erasure. */
 export interface ExpectedPerson {
   readonly key: string;
-  /** The person's e-mails in the answer, without shared mailboxes. */
+  /** Hashes of the person's e-mails in the answer, without shared mailboxes. */
   readonly emails: readonly string[];
 }
 
-/** A person in a delivery, in the same hashes. */
+/** A person in a delivery. Id and e-mails are hashed like those of `ExpectedPerson`. */
 export interface NamedPerson {
   readonly key: string | undefined;
   readonly emails: readonly string[];
@@ -23,10 +23,9 @@ export interface NamedPerson {
 }
 
 /**
- * Decides which expected person each person of a delivery is, by the service's id. In a waterfall, ids can differ, so
- * an e-mail identifies a person too if it belongs to only one expected person, no other person of the delivery is this
- * one, and no answer has used the delivered id for someone else. If id and e-mail belong to two people, the person
- * stays unassigned.
+ * Decides which expected person each person of a delivery is, by the service's id. Vendors of a waterfall may use other
+ * ids, so an e-mail that belongs to only one expected person identifies too. If id and e-mail belong to two people, the
+ * person stays unassigned.
  *
  * @returns for each person of the delivery the key of the expected person; undefined: none
  */
@@ -56,21 +55,23 @@ export function assignDelivered(
   });
 }
 
-/** The results that a delivery is about. An entry is a kind of result and a person's key, such as `phone/3f2a…`. */
+/**
+ * The late results that a delivery is about. An entry is a kind of result and a person's key, such as `phone/3f2a…`.
+ */
 export interface DeliveredResults {
-  /** Results that it mentions, even if nothing was found for the person. */
+  /** Results that the delivery mentions, even if nothing was found for the person. */
   readonly covers: readonly string[];
   readonly brings: readonly string[];
 }
 
-/** A person of a delivery who was assigned to an expected person. */
+/** A person of a delivery, with the key of the expected person. */
 interface AssignedPerson {
   readonly key: string;
   readonly phones: readonly unknown[];
   readonly emails: readonly unknown[];
-  /** Fields that the delivery has for the person, even if they are empty lists. */
+  /** Fields of the person that are in the delivery, even as empty lists. */
   readonly fields: readonly string[];
-  /** True if results are still to come or unreadable. Then only values count as results. */
+  /** True if results of the person are unreadable or will come later. Then only fields with values count as results. */
   readonly isPending: boolean;
 }
 
@@ -80,8 +81,8 @@ interface DeliveredFields {
 }
 
 /**
- * The results in a delivery. A delivery of phones can repeat e-mails that another delivery brings and bills, so only
- * the fields for which the delivery was sent count. Without any of these fields, all of its results count.
+ * The late results in a delivery. A delivery of phones can repeat e-mails that another delivery contains and bills, so
+ * only the fields for which the delivery was sent count. If it has none of them, all of its results count.
  */
 export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
   const targets = kindsOfFields(body);
@@ -99,7 +100,9 @@ export function deliveredResults(people: readonly AssignedPerson[], body: Delive
   };
 }
 
-/** The kinds of results for which a delivery covers a person: fields with values, and empty target fields. */
+/**
+ * The kinds of results that a delivery covers for a person: fields with values, and requested fields that are empty.
+ */
 function coveredKinds(person: Omit<AssignedPerson, 'key'>, body: DeliveredFields): LateKind[] {
   const targets = kindsOfFields(body);
   const stated =
@@ -113,7 +116,7 @@ function hasValues(person: Omit<AssignedPerson, 'key'>, kind: LateKind): boolean
 
 const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
 
-/** The kinds of results named by the fields of a delivery; all kinds if no field is known. */
+/** The kinds of results that the fields of a delivery stand for; all kinds if no field is known. */
 export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
   const all = lateKindsInDelivery(delivery);
   const named = all.filter((kind) =>
@@ -128,8 +131,8 @@ const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'ex
 export const worstEmailRank = 9;
 
 /**
- * Ranks an e-mail by its status, best first. A waterfall's e-mail replaces that of the answer if its rank is better,
- * and not the worst.
+ * Ranks an e-mail by its status; a lower rank is better. An e-mail from a waterfall replaces the e-mail of the answer
+ * if its rank is better, and not the worst.
  *
  * @param status as the service states it; a missing status counts as unverified
  */
@@ -138,17 +141,17 @@ export function emailRank(status: string | null | undefined): number {
   return rank < 0 ? worstEmailRank : rank;
 }
 
-/** The results of a delivery with the price that it states for them. */
+/** The results of a delivery with the price that the delivery states for them. */
 export interface PricedResults extends DeliveredResults {
-  /** Undefined if the price is missing or unreadable. */
+  /** Stated price; undefined if it is missing or unreadable. */
   readonly credits: Credits | undefined;
 }
 
 export interface LateBill {
-  /** The total cost of the deliveries; if it is uncertain, the highest single price. */
+  /** The total cost of the deliveries. If it is uncertain, the highest single price. */
   readonly credits: Credits;
   readonly certain: boolean;
-  /** Number of deliveries whose prices count. */
+  /** Number of deliveries whose prices are in the total. */
   readonly deliveries: number;
 }
 
@@ -157,16 +160,16 @@ interface PricedSet {
   readonly credits: Credits;
 }
 
-/** Maximum number of different deliveries for a call of ten people. More are an attack or a fault. */
+/** Maximum number of different deliveries for one call of ten people. More deliveries are an attack or a fault. */
 const mostDeliveries = 200;
 
 /**
- * The cost of all deliveries of a call.
+ * Computes the cost of all deliveries of a call.
  *
- * - A price pays for the results with values; without values, for the search.
- * - Prices of different results are added. The same results count once, with the highest price.
- * - A delivery of all results replaces deliveries of parts if it costs at least as much.
- * - Any other overlap, and results without a price, make the bill uncertain.
+ * - A price pays for the results with values; if there are none, for the search.
+ * - Prices of different results are added. Equal results count once, with the highest price.
+ * - A delivery of all results replaces deliveries of parts if it costs at least as much. Any other overlap, and results
+ *   without a price, make the bill uncertain.
  */
 export function lateBill(deliveries: readonly PricedResults[]): LateBill {
   const priced = deliveries.flatMap(({ credits, ...results }) =>
@@ -179,7 +182,7 @@ export function lateBill(deliveries: readonly PricedResults[]): LateBill {
     sets.set(key, { results: new Set(results), credits: max(credits, sets.get(key)?.credits ?? 0n) });
   }
   const searches = new Set(priced.flatMap(({ covers, brings }) => (brings.length === 0 ? covers : [])));
-  // The price of a delivery with values may include a search that another delivery states alone.
+  // The price of a delivery with values may include a search whose price another delivery states alone.
   const areApart = priced.every(
     ({ covers, brings }) => brings.length === 0 || !covers.some((each) => searches.has(each)),
   );

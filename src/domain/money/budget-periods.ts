@@ -5,13 +5,20 @@ interface Period {
   /** Format of the period's name for PostgreSQL's `to_char`. Names sort by time. */
   readonly format: string;
   readonly example: string;
-  /** The first day of a period as `2026-11-01`; for an invalid name, not a valid date. */
+  /** Returns the first day of a period as `2026-11-01`. For an invalid name, the result is not a valid date. */
   readonly firstDay: (name: string) => string;
-  /** @param start midnight of the first day */
+  /**
+   * Returns the start of the next period.
+   *
+   * @param start midnight of the first day
+   */
   readonly next: (start: Date) => Date;
 }
 
-/** Periods with a budget, in UTC. `day` has the setting MAX_CREDITS_PER_DAY and budgets such as `day:2026-11-21`. */
+/**
+ * Periods with a budget, in UTC. For example, `day` has the setting MAX_CREDITS_PER_DAY and budgets such as
+ * `day:2026-11-21`.
+ */
 export const budgetPeriods = {
   day: {
     format: 'YYYY-MM-DD',
@@ -29,7 +36,7 @@ export const budgetPeriods = {
 
 export type BudgetPeriod = keyof typeof budgetPeriods;
 
-/** Limits of a process's settings for each period; undefined: no limit. */
+/** Limits for each period in the settings of a process; undefined: no limit. */
 export type PeriodLimits = { readonly [Name in BudgetPeriod]?: Credits | undefined };
 
 export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
@@ -46,7 +53,11 @@ export const budgetNameForms = [
   ...periodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
 ].join(', ');
 
-/** The start of a period. @returns midnight of its first day in UTC; undefined if the name is not valid */
+/**
+ * The start of a period.
+ *
+ * @returns midnight of its first day in UTC; undefined if the name is not valid
+ */
 function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   const day = budgetPeriods[period].firstDay(name);
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;
@@ -54,7 +65,7 @@ function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
 
 export type BudgetName =
   | { readonly kind: 'run'; readonly runId: string }
-  /** `name` is `2026-11-21` for a day; undefined: the current period. */
+  /** A budget of a day or month. `name` is `2026-11-21` for a day; undefined means the current period. */
   | { readonly kind: 'period'; readonly period: BudgetPeriod; readonly name: string | undefined };
 
 /**
@@ -80,9 +91,9 @@ export function isBudgetOfRun(budgetId: string): boolean {
 }
 
 /**
- * The end of a budget's period, when the next period begins.
+ * The end of a budget's period, which is the start of the next period.
  *
- * @param budgetId as in the table `budgets`
+ * @param budgetId as in table `budgets`
  * @returns undefined for a run's budget, which has no period
  */
 export function endOfPeriod(budgetId: string): Date | undefined {
@@ -93,19 +104,17 @@ export function endOfPeriod(budgetId: string): Date | undefined {
 }
 
 /**
- * What a run does when a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until
- * credits are available.
+ * What a run does if a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until credits are
+ * available.
  */
 export type BudgetPolicy = 'finish' | 'pause';
 
 /**
- * What a run does when a budget is used up.
+ * Returns what a run does if a budget is exhausted. By default, the run's own budget ends the run, because it limits
+ * the whole run. The budget of a day or month pauses the run, because it refills.
  *
- * By default, a run's own budget ends the run, because it limits the whole run. The budget of a period pauses the run,
- * because it refills.
- *
- * @param budgetId as in the table `budgets`
- * @param policy the user's choice for every budget; null: none
+ * @param budgetId as in table `budgets`
+ * @param policy the operator's choice for every budget; null: none
  */
 export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
   return policy ?? (isBudgetOfRun(budgetId) ? 'finish' : 'pause');

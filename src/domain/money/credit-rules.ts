@@ -4,15 +4,18 @@ import { serviceCapabilities } from '../service-capabilities.ts';
 
 /** The requested data that has a price per person. */
 export interface Ask {
-  /** `email` is included in the record's price; `phone` costs eight credits if a mobile phone is returned. */
+  /**
+   * Requested reveals: `email` is included in the record's price; `phone` costs eight credits if a mobile phone is
+   * returned.
+   */
   readonly reveal?: readonly string[];
-  /** Lookups at further vendors have no fixed price, so any entry needs `maxCreditsPerPerson`. */
+  /** Requested waterfalls. Lookups at further vendors have no fixed price, so any entry needs `maxCreditsPerPerson`. */
   readonly waterfall?: readonly string[];
-  /** Maximum credits per person, set by the run's owner; applies only with a waterfall. */
+  /** Maximum credits per person, set by the operator. It applies only with a waterfall. */
   readonly maxCreditsPerPerson?: Credits | undefined;
 }
 
-/** The priced part of a run's options; the database stores the ceiling as text. */
+/** Returns the priced part of a run's options. The database stores the maximum credits as text. */
 export function askOf(options: {
   readonly reveal: readonly string[];
   readonly waterfall: readonly string[];
@@ -29,17 +32,20 @@ export function askOf(options: {
 const record = wholeCredits(serviceCapabilities.prices.record);
 const mobilePhone = wholeCredits(serviceCapabilities.prices.mobilePhone);
 
-/** Percentages that plans assume without a history: people who are found, and people with a mobile phone. */
+/**
+ * Percentages that plans assume without earlier calls: share of people who are found, and share of these with a mobile
+ * phone.
+ */
 const assumed = {
   found: { low: 50n, expected: 70n, high: 90n },
   mobile: { low: 15n, expected: 30n, high: 50n },
 } as const;
 
 /**
- * The maximum cost of one person, which a call reserves: the record, a mobile phone if phones are asked for, and with a
- * waterfall its ceiling, if that is higher.
+ * The maximum cost of one person, which a call reserves: the record, a mobile phone if phones are requested, or the
+ * maximum of a waterfall if it is higher.
  *
- * @throws Problem `credits.no-ceiling` for a waterfall without a ceiling
+ * @throws Problem `credits.no-ceiling` for a waterfall without a maximum
  */
 export function worstCaseCredits(ask: Ask): Credits {
   const fixedPrice = record + (asksForPhones(ask) ? mobilePhone : 0n);
@@ -48,25 +54,25 @@ export function worstCaseCredits(ask: Ask): Credits {
 }
 
 /**
- * The maximum total cost of a call after its answer: the billed credits, and a mobile phone for every found
- * person. Only phones have a price that does not depend on a vendor.
+ * The maximum total cost of a call after its answer: the billed credits, and a mobile phone for every found person.
+ * Waterfalls are left out, because only phones have a price that does not depend on a vendor.
  *
- * @param answered credits that the answer reports
- * @param found people in the answer
+ * @param answered credits that the answer states
+ * @param found number of people in the answer
  */
 export function worstCaseWithPhones(answered: Credits, found: number): Credits {
   return answered + mobilePhone * BigInt(found);
 }
 
-/** The maximum price of a person that an answer can credibly state: a higher one is an error of the service. */
+/** The maximum credible price of a person in an answer. A higher price is an error of the service. */
 export const mostCrediblePerPerson = wholeCredits(1_000);
 
 /**
- * The maximum price that a delivery can credibly state: twice the call's maximum cost, because a plan can
- * have other prices than the interface document.
+ * The maximum credible price in a delivery: twice the call's maximum cost, because the operator's contract can have
+ * other prices than the service's interface document.
  *
- * @param people people of the call
- * @returns undefined for a waterfall without a ceiling, which can cost any amount
+ * @param people number of people of the call
+ * @returns undefined for a waterfall without a maximum, which can cost any amount
  */
 export function maxCredibleCredits(ask: Ask, people: number): Credits | undefined {
   if ((ask.waterfall?.length ?? 0) > 0 && ask.maxCreditsPerPerson === undefined) return undefined;
@@ -79,7 +85,7 @@ export interface ExpectedCredits {
   readonly high: Credits;
 }
 
-/** Compares settled credits with the range that a plan expected; all are decimal text. */
+/** Compares settled credits with the range that a plan expected. All values are decimal text. */
 export function describeInRange(
   settled: string,
   { low, high }: { readonly low: string; readonly high: string },
@@ -88,7 +94,7 @@ export function describeInRange(
   return `${place} the expected range`;
 }
 
-/** The cost of one person, assumed without a history. A waterfall is expected to cost its ceiling. */
+/** The expected cost of one person if there are no earlier calls. A waterfall is assumed to cost its maximum. */
 export function assumedCredits(ask: Ask): ExpectedCredits {
   const mobile = asksForPhones(ask) ? mobilePhone : 0n;
   const ceiling = waterfallCeiling(ask);
@@ -98,11 +104,11 @@ export function assumedCredits(ask: Ask): ExpectedCredits {
   return { low: table('low'), expected: atLeast(table('expected')), high: atLeast(table('high')) };
 }
 
-/** Percentages of people whom the service did not know, and whom the next call finds. */
+/** Percentages of people whom the service did not know in an earlier call but knows in the next call. */
 const missedAndFound = { expected: 10n, high: 40n };
 
 /**
- * The expected cost of people whom earlier calls did not find. Most of them are not found again, and a miss costs
+ * The expected cost of people whom earlier calls did not find. Most of them are not found again, and such a call costs
  * nothing.
  *
  * @param perFoundPerson expected cost of a found person
@@ -116,7 +122,7 @@ export function missedCredits(perFoundPerson: Credits, people: number): Expected
   };
 }
 
-/** What a plan assumes without a history, in a sentence. */
+/** A sentence with the percentages that a plan assumes without earlier calls. */
 export function describeAssumption(ask: Ask): string {
   const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;
   return [
@@ -127,11 +133,11 @@ export function describeAssumption(ask: Ask): string {
 }
 
 /**
- * The expected cost of people by the history of settled calls. The range is twice the standard error of the difference
- * between the mean of the history and the mean of the planned calls.
+ * The expected cost of people by earlier settled calls. The range is twice the standard error of the difference between
+ * the mean of the earlier calls and the mean of the planned calls.
  *
- * @param history settled calls: credits per person, and the standard deviation of credits per person between calls
- * @param planned people, and the calls that ask for them
+ * @param history earlier calls: credits per person, and the standard deviation of credits per person between calls
+ * @param planned number of people and of calls in the plan
  */
 export function experiencedCredits(
   history: { readonly calls: number; readonly perPerson: Credits; readonly deviation: number },

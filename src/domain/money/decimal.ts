@@ -44,12 +44,12 @@ export function storedCredits(text: string): Credits {
   return isNegative ? -credits : credits;
 }
 
-/** Whole credits as millionths. */
+/** Converts whole credits to millionths of a credit. */
 export function wholeCredits(count: number): Credits {
   return BigInt(count) * scale;
 }
 
-/** The shortest exact decimal, `12` or `0.25`, for output and for PostgreSQL. */
+/** Formats credits as the shortest exact decimal, `12` or `0.25`, for output and for PostgreSQL. */
 export function formatCredits(value: Credits): string {
   const sign = value < 0n ? '-' : '';
   const magnitude = value < 0n ? -value : value;
@@ -58,7 +58,7 @@ export function formatCredits(value: Credits): string {
 }
 
 /**
- * Formats a budget's limit for a person, with grouped digits: `1,480`.
+ * Formats a budget's limit for display, with grouped digits: `1,480`.
  *
  * @param limit credits as text; null: no limit
  * @param none text for null
@@ -67,7 +67,7 @@ export function formatLimit(limit: string | null, none = 'no limit'): string {
   return limit === null ? none : formatNumber(limit);
 }
 
-/** A price of one item, rounded to hundredths, `4.20`. Unrounded if it would round to 0. */
+/** Formats the price of one item, rounded to hundredths: `4.20`. A price that would round to 0 is not rounded. */
 export function formatPrice(decimal: string): string {
   const hundredth = storedCredits('0.01');
   const exact = storedCredits(decimal);

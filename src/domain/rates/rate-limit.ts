@@ -1,19 +1,22 @@
 import { parseDuration, formatDuration } from '../text/duration.ts';
 import { UsageProblem, type Problem } from '../problem.ts';
 
-/** At most `calls` calls may arrive at the service in any trailing `seconds` seconds. */
+/** A rate limit: at most `calls` calls may arrive at the service in any trailing `seconds` seconds. */
 export interface RateLimit {
   readonly calls: number;
   readonly seconds: number;
 }
 
-/** One rate window as the service reports it. Null: unlimited (an empty header); undefined: not reported. */
+/**
+ * One rate window as the service reports it. A number is null if unlimited (an empty header), and undefined if not
+ * reported.
+ */
 export interface ReportedWindow {
   readonly seconds: number;
-  /** Allowed calls. */
+  /** Number of allowed calls in the window. */
   readonly limit: number | null | undefined;
   readonly used: number | undefined;
-  /** Remaining calls. */
+  /** Number of remaining calls in the window. */
   readonly left: number | null | undefined;
 }
 
@@ -24,7 +27,7 @@ const named: ReadonlyMap<string, number> = new Map([
   ['day', 86_400],
 ]);
 
-/** The service has no longer window, and calls are kept for a day only. */
+/** Longest rate window. The service has no longer window, and the database keeps calls for only one day. */
 export const longestWindowSeconds = 86_400;
 
 /**
@@ -48,13 +51,13 @@ export function parseRateLimits(text: string): RateLimit[] {
   return limits.sort((a, b) => a.seconds - b.seconds);
 }
 
-/** Rate limits in the form of the setting: `20/10s, 600/hour`. */
+/** Formats rate limits like the setting: `20/10s, 600/hour`. */
 export function formatRateLimits(limits: readonly RateLimit[]): string {
   if (limits.length === 0) return 'unlimited';
   return limits.map((limit) => `${limit.calls}/${windowName(limit.seconds)}`).join(', ');
 }
 
-/** The lowest limit of each window, shortest window first. */
+/** Returns the lowest limit of each window length, the shortest window first. */
 export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
   const lowest = new Map<number, number>();
   for (const { calls, seconds } of limits)
@@ -75,17 +78,17 @@ function invalid(part: string, reason?: string): Problem {
 }
 
 /**
- * How long a service's report about a window decides how many calls may begin. No header names the end of a window, so
- * after this time one call at a time asks again.
+ * Seconds for which a service's report about a window limits calls. No header states when a window ends, so afterwards
+ * single calls find out whether the window has free slots.
  */
 export const trustedSeconds = 3_600;
 
-/** The calls of a window without a limit: PostgreSQL's largest integer. */
+/** Number of calls that stands for no limit: PostgreSQL's largest integer. */
 export const unlimitedCalls = 2_147_483_647;
 
 /**
- * The calls left in a reported window; undefined if the report does not say. A window with a limit is not unlimited,
- * even if the number of calls left is empty.
+ * The calls left in a reported window; undefined if the report does not show them. If the window has a limit, an empty
+ * number of calls left does not mean unlimited.
  */
 export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>): number | undefined {
   if (typeof left === 'number') return left;
@@ -94,9 +97,8 @@ export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>
 }
 
 /**
- * Estimates the duration of a number of calls under the rate windows, in seconds.
- *
- * A burst uses the free slots at once. Then each window admits its limit once per window.
+ * Estimates the duration of a number of calls under the rate windows, in seconds. The free slots are used at once. Then
+ * each window admits its limit once per window length.
  *
  * @param calls number of remaining calls
  * @param limits windows with their free slots
@@ -116,5 +118,8 @@ export function estimateSeconds(
   return Math.ceil(Math.max(working, ...waiting));
 }
 
-/** A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer report of the service. */
+/**
+ * Maximum wait for a slot. A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer
+ * report of the service.
+ */
 export const longestWaitMilliseconds = 60 * 60_000;

@@ -1,16 +1,16 @@
 import { serviceCapabilities } from '../service-capabilities.ts';
 
 /**
- * Halves a group that the service refused as a whole, because one person in it may be the reason. After at
- * most four rounds nine of ten people are answered.
+ * Halves a group of people that the service refused as a whole, because one person in it may be the reason. After at
+ * most four rounds of halving, nine of ten people have an answer.
  */
 export function halve<Item>(group: readonly Item[]): [Item[], Item[]] {
   const middle = Math.ceil(group.length / 2);
   return [group.slice(0, middle), group.slice(middle)];
 }
 
-/** About a thousand people: 100 calls, some 700 events of history. */
+/** Number of people of a page: 100 calls, or some 700 events in Temporal's history. */
 export const peoplePerPage = 1_000;
 
-/** A batch is one call. */
+/** Maximum number of people of a batch. A batch is one call. */
 export const { peoplePerCall } = serviceCapabilities;

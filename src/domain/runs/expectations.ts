@@ -1,40 +1,40 @@
 import { UsageProblem } from '../problem.ts';
 import { counted, formatNumber, formatPercent } from '../text/format.ts';
 
-/** What an export should be like before its run spends credits. Shares are from 0; null: not checked. */
+/** What an export must be like before its run spends credits. Shares start at 0; null: not checked. */
 interface Expectations {
-  /** Rows as a share of the median of earlier runs. */
+  /** Minimum and maximum number of rows, as a share of the median of earlier runs. */
   readonly rows: { readonly least: number; readonly most: number | null } | null;
-  /** The filled share of each column, as a share of its median in earlier runs. */
+  /** Minimum share of filled cells of each column, as a share of the median in earlier runs. */
   readonly coverage: number | null;
   readonly malformed: number | null;
-  /** The columns hold the same fields as in the latest earlier run. */
+  /** True if the columns must be mapped to the same fields as in the latest earlier run. */
   readonly sameMapping: boolean;
   readonly notEmpty: boolean;
-  /** With fewer earlier runs, exports are not compared. */
+  /** Minimum number of earlier runs. With fewer, exports are not compared. */
   readonly fewestRuns: number;
-  /** A file or a median with fewer rows is not compared. */
+  /** Minimum number of rows. A file or a median with fewer rows is not compared. */
   readonly fewestRows: number;
 }
 
-/** Counts of an export, for comparisons with later exports after retention has removed its rows. */
+/** Counts of an export. They stay for comparisons with later exports after retention has removed the rows. */
 export interface ExportProfile {
   readonly rows: number;
   readonly malformed: number;
-  /** Readable rows that have the field. */
+  /** Number of readable rows that have a value, by field. */
   readonly filled: Readonly<Record<string, number>>;
 }
 
 export interface ReadExport {
   readonly runId: string;
   readonly profile: ExportProfile;
-  /** Column → field. */
+  /** The field to which each column is mapped. */
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 
-/** The expectations of a schedule that names none. */
+/** Expectations that a schedule has if the operator chooses none. */
 export const usualExpectations = 'usual';
-/** The usual expectations for files of different senders: only damaged files are unusual. */
+/** Expectations for files of different senders: only damaged files are refused. */
 export const usualOfUnlikeFiles = 'usual,rows=any,coverage=any,mapping=any,empty=any';
 
 const nothingExpected: Expectations = {
@@ -55,12 +55,12 @@ const usual: Expectations = {
   fewestRuns: 3,
   fewestRows: 100,
 };
-/** A column that is mostly empty is not compared. */
+/** Minimum share of filled cells in earlier runs. A column that is mostly empty is not compared. */
 const leastUsualCoverage = 0.1;
 
 /**
- * Reads `--expect`: `none`, `usual`, or rules such as `rows=50%..200%,malformed=5%`. Rules after `usual` replace its
- * own; `any` removes one. Rules without `usual` hold from the first earlier run and for files of any size.
+ * Reads `--expect`: `none`, `usual`, or rules such as `rows=50%..200%,malformed=5%`. A rule after `usual` replaces the
+ * usual rule, and `any` removes it. Rules without `usual` apply from the first earlier run and to files of any size.
  *
  * @throws Problem `setting.invalid`
  */
@@ -99,10 +99,10 @@ function shareOf(text: string): number | undefined {
 }
 
 /**
- * Returns the unmet expectations of an export, one sentence with figures for each.
+ * Returns the unmet expectations of an export, one sentence with counts for each.
  *
  * @param earlier ended runs of the same source, the newest first
- * @param shownColumn a column's name for a log; the header of a file can be a contact
+ * @param shownColumn returns the name of a column for a log, because the header of a file can contain a contact
  */
 export function unmetExpectations(
   expected: Expectations,

@@ -1,13 +1,15 @@
 import { formatDuration, parseDuration, parseDurations } from '../text/duration.ts';
 
-/** Seconds for which an answer counts as recent, by its kind. `earlierLookups` in drop-rows.ts applies them. */
+/**
+ * Seconds for which a lookup counts as fresh, by the kind of its result. `earlierLookups` in drop-rows.ts applies them.
+ */
 export interface Freshness {
   readonly enrichedSeconds: number;
-  /** For people who were not found: the service may learn of a person any day. */
+  /** Seconds for people who were not found. The service may learn about a person any day. */
   readonly notFoundSeconds: number;
-  /** For found addresses; absent: `enrichedSeconds`. */
+  /** Seconds for found e-mails; undefined: `enrichedSeconds`. */
   readonly emailSeconds?: number;
-  /** For found phones; absent: `enrichedSeconds`. */
+  /** Seconds for found phones; undefined: `enrichedSeconds`. */
   readonly phoneSeconds?: number;
 }
 
@@ -23,8 +25,8 @@ type Kind = keyof typeof kinds;
 const example = 'enriched=90d,email=60d,phone=180d,not_found=30d';
 
 /**
- * Reads `FRESHNESS`: one duration for every answer (`90d`), or one per kind of answer
- * (`enriched=90d,email=60d,phone=180d,not_found=30d`). `0s` asks again every time.
+ * Reads `FRESHNESS`: one duration for every lookup (`90d`), or one per kind of result
+ * (`enriched=90d,email=60d,phone=180d,not_found=30d`). With `0s`, no lookup is fresh.
  *
  * @throws Problem `setting.invalid`
  */
@@ -50,8 +52,8 @@ export function formatFreshness(freshness: Freshness): string {
 }
 
 /**
- * Seconds for which a found group of fields counts as recent. The work address is part of the profile, so a profile
- * expires at the latest with its address.
+ * Seconds for which a found group of fields counts as fresh. The work e-mail is part of the profile, so a profile is
+ * never fresh longer than its e-mail.
  *
  * @param fieldGroup as `requestedFieldGroups` names it
  */

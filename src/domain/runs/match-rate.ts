@@ -2,26 +2,30 @@ import { formatPercent } from '../text/format.ts';
 
 export interface Matches {
   readonly found: number;
-  /** People with a known answer. */
+  /** Number of people with a known answer. */
   readonly answered: number;
 }
 
-/** Shares from 0 to 1. */
+/** A match rate with its confidence interval, as shares from 0 to 1. */
 export interface MatchRate {
   readonly rate: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** A 95 % confidence interval. */
+/** Standard deviations of a 95 % confidence interval. */
 const usualDeviations = 1.96;
-/** Wider, because the gate checks after every call and would otherwise fail by chance. */
+/**
+ * Standard deviations of the quality gate's interval. It is wider, because the gate checks after every call and would
+ * otherwise pause runs by chance.
+ */
 const guardDeviations = 3;
-/** Fewer people decide nothing: some exports begin with their worst rows. */
+/** Minimum number of people for the quality gate. Some exports begin with their worst rows. */
 const fewestForGuard = 100;
 
 /**
- * The match rate with its Wilson score interval, which also holds for few people and for rates near 0 and 1.
+ * Computes the match rate with its Wilson score interval, which is also valid for few people and for rates near 0 and
+ * 1.
  *
  * @returns undefined before the first answer
  */
@@ -37,13 +41,13 @@ export function matchRate(matches: Matches, deviations = usualDeviations): Match
   return { rate, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** Whether the latest calls show a rate below a minimum, beyond chance. */
+/** True if the match rate of the latest calls is below a minimum by more than chance. */
 export function hasFallenBelow(minimum: number, latest: Matches): boolean {
   const rate = matchRate(latest, guardDeviations);
   return rate !== undefined && latest.answered >= fewestForGuard && rate.high < minimum;
 }
 
-/** `41.3 % (38.2 % to 44.5 %)` */
+/** Formats a match rate: `41.3 % (38.2 % to 44.5 %)`. */
 export function describeRate({ rate, low, high }: MatchRate): string {
   return `${formatPercent(rate)} (${formatPercent(low)} to ${formatPercent(high)})`;
 }

@@ -1,19 +1,22 @@
 interface OutcomeFacts {
   /**
-   * Subject of the answer: the person, or the data that the service refused. Null: no known answer. Rows with an answer
-   * are the denominator of the match rate.
+   * What the service has answered about: the person, or the data that the service refused. Null if there is no known
+   * answer. The match rate is computed from rows with an answer.
    */
   readonly answer: 'person' | 'data' | null;
   /**
-   * What became of the row. `not asked`: the row names a person for whom the run makes no call. `cannot be asked`: the
-   * row names no person, or one for whom no run may ask.
+   * Group of the outcome in the report. `not asked`: the run makes no call for the person of the row. `cannot be
+   * asked`: the row identifies no person, or a person for whom no call is allowed.
    */
   readonly group: 'enriched' | 'no person found' | 'not asked' | 'cannot be asked' | 'needs a decision';
-  /** Text for the report. */
+  /** Text that explains the outcome in the report. */
   readonly meaning: string;
 }
 
-/** The outcomes of an input row. Every row ends in exactly one. Part of the public surface. */
+/**
+ * The outcomes of a row of the export. Every row ends with exactly one outcome. Their names are part of the public
+ * interface.
+ */
 export const outcomeFacts = {
   enriched: { answer: 'person', group: 'enriched', meaning: 'found, and written to the warehouse' },
   not_found: { answer: 'person', group: 'no person found', meaning: 'the service does not know the person' },
@@ -44,21 +47,22 @@ export const outcomeFacts = {
 
 export type Outcome = keyof typeof outcomeFacts;
 
-/** The outcomes of a recorded answer. */
+/** Outcomes of rows whose call has a recorded answer. */
 export type AnsweredOutcome = {
   [Name in Outcome]: (typeof outcomeFacts)[Name]['answer'] extends null ? never : Name;
 }[Outcome];
 
-/** Beginning of the reason of a `duplicate` whose person another row of the file represents. */
+/** First words of the reason of a `duplicate` if another row of the file represents the person. */
 export const samePersonReason = 'the same person as row ';
 
-/** Note in the reason of a row that gave its contact the data of a known person. */
+/** Note in the reason of a row whose contact got the data of a known person without a call. */
 export const filledNote = 'filled without a call';
 
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
 /**
- * Numbers of rows in the order of the outcomes, `open` last: PostgreSQL's `jsonb` does not keep the order of keys.
+ * Sorts numbers of rows in the order of the outcomes, with `open` last, because PostgreSQL's `jsonb` does not keep the
+ * order of keys.
  *
  * @param rows number of rows by outcome, in any order
  */
@@ -70,12 +74,12 @@ export function inOrderOfOutcomes(
   );
 }
 
-/** Outcomes whose answer is known. */
+/** Outcomes of rows with a known answer. */
 export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].answer !== null,
 );
 
-/** Outcomes whose answer gave the row no person: a later answer can replace them. */
+/** Outcomes of rows whose answer contained no matching person. A later answer can replace them. */
 export const outcomesWithoutPerson: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'no person found',
 );

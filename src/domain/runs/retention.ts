@@ -2,9 +2,8 @@ import { parseDurations } from '../text/duration.ts';
 import { UsageProblem, type Problem } from '../problem.ts';
 
 /**
- * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of quarantined
- * deliveries (`quarantine`), personal data in rows of exports (`staging`), these rows, replaced
- * observations, and changes of the feed.
+ * Kinds of data with a retention period: bodies of answers, bodies of applied and of quarantined deliveries, personal
+ * data in rows of exports (`staging`), the rows themselves, replaced observations, and changes of the feed.
  */
 export const retained = [
   'answers',
@@ -18,8 +17,8 @@ export const retained = [
 export type Retained = (typeof retained)[number];
 
 /**
- * The service keeps its results for 30 days. Until then a quarantined delivery may be the only copy of a
- * result, and a late result may need the rows of its call.
+ * Shortest retention period. The service keeps results for 30 days: until then a quarantined delivery may be the only
+ * copy of a result, and a late result may need the rows of its call.
  */
 const shortestSeconds = 30 * 86_400;
 const keptForResults: Partial<Record<Retained, string>> = {
@@ -31,8 +30,8 @@ const keptForResults: Partial<Record<Retained, string>> = {
 export type Retention = { readonly [Kind in Retained]?: number };
 
 /**
- * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. Empty: keep everything
- * forever.
+ * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. With an empty setting, all data
+ * is kept forever.
  *
  * @throws Problem `setting.invalid`
  */

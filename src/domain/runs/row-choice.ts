@@ -1,12 +1,12 @@
 import { UsageProblem, type Problem } from '../problem.ts';
 
-/** A column of the export whose values order the people to ask for. */
+/** A column of the export whose values determine the order of calls. */
 export interface RowOrder {
   readonly column: string;
   readonly descending: boolean;
 }
 
-/** Only rows with one of these values in the column are asked for. */
+/** A condition on rows: the run makes calls only for rows with one of these values in the column. */
 export interface RowFilter {
   readonly column: string;
   readonly values: readonly string[];
@@ -29,8 +29,8 @@ export function formatRowOrder({ column, descending }: RowOrder): string {
 }
 
 /**
- * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Values of one column are alternatives; a row
- * must fit each column.
+ * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Several values of one column are alternatives. A
+ * row must match the flags of every column.
  *
  * @throws Problem `setting.invalid`
  */
@@ -63,7 +63,7 @@ export function fitsFilters(filters: readonly RowFilter[]): (valueOf: (column: s
   return (valueOf) => wanted.every(({ column, values }) => values.has(comparable(valueOf(column))));
 }
 
-/** The sort key of a cell: its number, otherwise its text. */
+/** The sort key of a cell: its number, or else its text. */
 export function sortKey(cell: string): { readonly number: number | null; readonly text: string | null } {
   const text = comparable(cell);
   const plain = text.replace(/^([-+]?\d{1,3}(?:,\d{3})+)(\.\d+)?$/, (whole) => whole.replaceAll(',', ''));
@@ -71,7 +71,9 @@ export function sortKey(cell: string): { readonly number: number | null; readonl
   return { number: isNumber ? Number.parseFloat(plain) : null, text: text === '' ? null : text };
 }
 
-/** Makes cells comparable: ignores case, repeated spaces and Unicode forms of a character. */
+/**
+ * Returns a form of a cell for comparisons: ignores case, repeated spaces and different Unicode forms of a character.
+ */
 function comparable(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }

@@ -1,10 +1,13 @@
-/** A workflow id may have 1,000 bytes; lists of workflows show about 100. */
+/**
+ * Maximum length of a name in a run id. Temporal allows 1,000 bytes, but its lists of workflows show about 100
+ * characters.
+ */
 const longestName = 60;
 const longestSchedule = 24;
 
 /**
- * The id of a run, which is the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It names the
- * schedule, the source and the file, so that a list of workflows can be read.
+ * Creates the id of a run, which is also the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It
+ * contains schedule, source and file, so that a list of workflows is readable.
  *
  * @param start.schedule null: a command began the run
  * @param start.source null: not known yet; `generic`, for an export of no recognised CRM, is left out
@@ -28,7 +31,7 @@ export function newRunId(start: {
     .join('-');
 }
 
-/** `.csv`, `.csv.gz`, `.json?x=1`: everything from the first dot, if only extensions follow. */
+/** Pattern of file extensions such as `.csv`, `.csv.gz`: everything from the first dot, if only extensions follow. */
 const extensions = /(?:\.[a-z]{2,5})+$/i;
 
 function slug(text: string, longest = Number.POSITIVE_INFINITY): string {

@@ -4,49 +4,57 @@ import type { Freshness } from './freshness.ts';
 import type { RowFilter, RowOrder } from './row-choice.ts';
 
 /**
- * The options of a run, in the column `runs.options`. `src/cli/run/run-option-flags.ts` reads their flags.
+ * The options of a run, as stored in the column `runs.options`. `src/cli/run/run-option-flags.ts` reads them from
+ * flags.
  */
 export interface RunOptions {
-  /** Address of the service, or `sandbox`: answers of another service do not count. */
+  /** URL of the service, or `sandbox`. A run does not use answers of another service. */
   readonly service: string;
   /**
-   * `command`: the service is that of the command, and no worker of another service sends a call.
-   * `workers`: the command named no service, and the run is for that of the workers.
+   * `command`: the command named the service, and no worker of another service sends a call for the run. `workers`: the
+   * command named no service, so the workers' service counts.
    */
   readonly serviceOf: 'command' | 'workers';
   readonly source: string | null;
   readonly schedule: string | null;
-  /** Content of the mapping file, or null. */
+  /** Content of the mapping file; null if there is none. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly maxCredits: string | null;
   readonly reveal: ExtraNames<'reveal'>;
   readonly waterfall: ExtraNames<'waterfall'>;
-  /** Decimal text; set with a waterfall, whose prices the service does not fix. */
+  /**
+   * Maximum credits per person as decimal text. Required for a waterfall, because the service does not fix its prices.
+   */
   readonly maxCreditsPerPerson: string | null;
-  /** How long the run waits for late results after an answer. */
+  /** Seconds for which the run waits for late results after an answer. */
   readonly lateDeadlineSeconds: number;
   readonly freshness: Freshness;
-  /** Calls of a higher priority go first: `runPriorities` of the contract. */
+  /**
+   * Priority of the run's calls. Calls of a higher priority go first; `runPriorities` in `src/contract` has the order.
+   */
   readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
-  /** What the run does when a budget is empty; null: the default of the budget (`policyOf`). */
+  /** What the run does if a budget is exhausted; null: the default of the budget (`policyOf`). */
   readonly onBudget: BudgetPolicy | null;
-  /** `retry`: people whose call is unknown are asked for once more, at the price of both calls. */
+  /**
+   * With `retry`, the run makes one more call for people whose call has an unknown cost, and may pay for both calls.
+   */
   readonly onUnknown: 'hold' | 'retry';
-  /** Number of people who are asked for first; the quality gates then decide whether the run continues. */
+  /** Number of people in the first calls. The quality gates then decide whether the run continues. Null: no pilot. */
   readonly pilot: number | null;
-  /** Match rate, from 0 to 1, below which the run pauses. */
+  /** Match rate, from 0 to 1, below which the run pauses; null: no limit. */
   readonly minMatchRate: number | null;
-  /** What `parseExpectations` reads; null: the export may have any form. */
+  /** Expectations of the export, as `parseExpectations` reads them; null: the export may have any form. */
   readonly expectations: string | null;
-  /** Rows that are asked for; empty: all. */
+  /** Conditions on the rows that the run makes calls for; empty: all rows. */
   readonly only: readonly RowFilter[];
-  /** Order of the people to ask for; null: the order of the file. */
+  /** Order of the calls; null: the order of the file. */
   readonly orderBy: RowOrder | null;
 }
 
 /**
- * What an option decides.
- * - `people`: whom the run asks for, and for which fields.
+ * What an option of a run decides.
+ *
+ * - `people`: for which people and fields the run makes calls.
  * - `manner`: price, order and priority. Another value begins another run, and finds the file enriched before.
  * - `waiting`: the time for late results. Another value continues the same run.
  * - `gate`: when the run pauses or ends early. A repeated command changes it in the run that it continues.
@@ -55,10 +63,11 @@ export interface RunOptions {
 type Decides = 'people' | 'manner' | 'waiting' | 'gate' | 'start';
 
 /**
- * Who sets an option.
+ * Where the value of an option comes from.
+ *
  * - `flag`: a flag of commands and of schedules.
- * - `flag or setting`: the same; without the flag a command has its own setting, and a schedule the workers' setting.
- * - `flag of commands`: runs of schedules have null.
+ * - `flag or setting`: a flag; without it, the command's own setting, or in runs of schedules the workers' setting.
+ * - `flag of commands`: a flag of commands only; runs of schedules have null.
  * - `product`: no flag sets it.
  */
 type SetBy = 'flag' | 'flag or setting' | 'flag of commands' | 'product';
@@ -109,18 +118,18 @@ export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSe
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
 }
 
-/** Options from the flags of a command. Null in an option that has a setting: the setting applies. */
+/** Options from the flags of a command. Null in an option that has a setting means that the setting applies. */
 export type FlagOptions = Pick<RunOptions, NamesSetBy<'flag' | 'flag of commands'>> & {
   readonly [Name in NamesSetBy<'flag or setting'>]: RunOptions[Name] | null;
 };
 
-/** Options of a schedule. Null in an option that has a setting: the workers' setting applies. */
+/** Options of a schedule. Null in an option that has a setting means that the workers' setting applies. */
 export type ScheduledOptions = Omit<FlagOptions, NamesSetBy<'flag of commands'>>;
 
-/** Options from the settings of a process: its service, and the options that have a setting. */
+/** Options from the settings of a process: its service, and all options that have a setting. */
 export type RunDefaults = Pick<RunOptions, 'service' | 'serviceOf' | NamesSetBy<'flag or setting'>>;
 
-/** The options of a run: those of its flags, otherwise the defaults. Without a flag of commands, its option is null. */
+/** Returns the options of a run: values of flags, or else the defaults. A missing flag without a default gives null. */
 export function withDefaults(
   chosen: ScheduledOptions & Partial<FlagOptions>,
   defaults: RunDefaults,
@@ -133,10 +142,10 @@ export function withDefaults(
   return { ...defaults, ...(Object.fromEntries(options) as Omit<RunOptions, 'schedule' | 'priority'>) };
 }
 
-/** The service name of the sandbox that commands start. */
+/** Name of the service if calls go to the sandbox that commands start. */
 export const sandbox = 'sandbox';
 
-/** Names the service of a run for a person, who must not take the sandbox's invented people for real ones. */
+/** Describes the service of a run for the operator, who must not take the sandbox's invented people for real people. */
 export function describeAskedService(service: string): string {
   return service === sandbox ? 'the sandbox (invented people, no cost)' : service;
 }

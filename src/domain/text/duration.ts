@@ -3,8 +3,8 @@ import { UsageProblem } from '../problem.ts';
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /**
- * PostgreSQL cannot store a time further away: a plan would fail, and a paid answer with such a deadline would not be
- * recorded.
+ * The longest duration in days. PostgreSQL cannot store much later times: a plan would fail, and a paid answer with
+ * such a deadline would not be recorded.
  */
 const longestDays = 36_500;
 
@@ -12,7 +12,7 @@ const longestDays = 36_500;
  * Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`.
  *
  * @param setting name of the setting, for the error
- * @param part of the setting that has this duration, such as `rows`; undefined: it is the whole setting
+ * @param part part of the setting that has this duration, such as `rows`; undefined: it is the whole setting
  * @returns whole seconds, at most a hundred years
  * @throws Problem `setting.invalid`
  */
@@ -30,9 +30,9 @@ export function parseDuration(text: string, setting: string, part?: string): num
 }
 
 /**
- * Reads durations of kinds, such as `answers=90d,rows=30d`.
+ * Reads one duration per kind, such as `answers=90d,rows=30d`.
  *
- * @param next what to write in place of an unknown kind
+ * @param next next step in the error about an unknown kind
  * @returns seconds, and the text of the duration, by kind
  * @throws Problem `setting.invalid`
  */
@@ -69,7 +69,7 @@ export function formatDuration(seconds: number): string {
   return `${seconds}s`;
 }
 
-/** A duration for people, in at most two units: `1d 1h`, `1h 5m`, `42s`. */
+/** Formats a duration for display, in at most two units: `1d 1h`, `1h 5m`, `42s`. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole}s`;

@@ -1,10 +1,10 @@
-/** The noun for a number: `call` for 1, `calls` for any other number. */
+/** Returns the noun for a number: `call` for 1, `calls` for any other number. */
 export function nounFor(value: number | string, one: string, many = `${one}s`): string {
   return String(value) === '1' ? one : many;
 }
 
 /**
- * A number with its noun: `1 call`, `1,200 calls`, `1 person`, `0.5 credits`.
+ * Formats a number with its noun: `1 call`, `1,200 calls`, `1 person`, `0.5 credits`.
  *
  * @param value a whole number, or a decimal as text
  */
@@ -12,26 +12,26 @@ export function counted(value: number | string, one: string, many?: string): str
   return `${formatNumber(value)} ${nounFor(value, one, many)}`;
 }
 
-/** `1 person`, `2 people`. */
+/** Formats a number of people: `1 person`, `2 people`. */
 export function countedPeople(value: number): string {
   return counted(value, 'person', 'people');
 }
 
-/** The entries of a list in text form: they have a comma and a space or line break between them. */
+/** Splits a list in text form. Its entries are separated by a comma and a space or line break. */
 export function listed(text: string): string[] {
   return text.trim().split(/,\s+/);
 }
 
 /**
- * The length of the longest text; 0 without texts. Not by `Math.max(...)`: a function takes some 100,000 arguments, and
- * a table can have more rows.
+ * The length of the longest text; 0 if there is none. It avoids `Math.max(...)`, because a function takes about 100,000
+ * arguments, and a table can have more rows.
  */
 export function longest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, text.length), 0);
 }
 
 /**
- * Formats a count or a decimal for a person, with grouped digits: `12,345`, `1,150.25`.
+ * Formats a count or a decimal for display, with grouped digits: `12,345`, `1,150.25`.
  *
  * @param value a whole number, or a decimal as text
  */
@@ -41,34 +41,46 @@ export function formatNumber(value: number | string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Formats a share for a person: `92.7 %`; `–` if the whole is 0. @param part from 0 to `whole` */
+/**
+ * Formats a share for display: `92.7 %`; `–` if the whole is 0.
+ *
+ * @param part from 0 to `whole`
+ */
 export function formatPercent(part: number, whole = 1): string {
   return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
 }
 
-/** A time as `2026-11-21 08:42`, in UTC. @param time also as ISO 8601 */
+/**
+ * Formats a time as `2026-11-21 08:42`, in UTC.
+ *
+ * @param time a date, or ISO 8601
+ */
 export function minuteOf(time: Date | string): string {
   return (typeof time === 'string' ? time : time.toISOString()).slice(0, 16).replace('T', ' ');
 }
 
-/** A time as `2026-11-21 08:42:52 UTC`, from ISO 8601. */
+/**
+ * Formats a time as `2026-11-21 08:42:52 UTC`.
+ *
+ * @param time ISO 8601
+ */
 export function secondOf(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Whether a text is a calendar date such as `2026-11-21`. */
+/** True if a text is a calendar date such as `2026-11-21`. */
 export function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
-  // Date.parse would read 2026-02-30 as 2 March.
+  // `Date.parse` would read 2026-02-30 as 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /**
- * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. Without a zone its meaning would depend on the
- * machine.
+ * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. A time without a zone is refused, because its meaning
+ * would depend on the machine.
  *
- * @returns undefined if the text is no such time
+ * @returns undefined if the text is not such a time
  */
 export function parseMoment(text: string): Date | undefined {
   const [, date = '', zone] = /^(\d{4}-\d{2}-\d{2})[T ].+(z|[+-]\d{2}:?\d{2})$/i.exec(text) ?? [];
@@ -76,13 +88,13 @@ export function parseMoment(text: string): Date | undefined {
   return Number.isNaN(time) ? undefined : new Date(time);
 }
 
-/** A word as a shell reads it. */
+/** Quotes a text so that a shell reads it as one word. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * Characters that control a terminal or change the order of text: control characters of ASCII and Latin-1
+ * Pattern of characters that control a terminal or change the order of text: control characters of ASCII and Latin-1
  * except tab and line feed, direction marks, line and paragraph separators, and noncharacters.
  */
 const controlling =
@@ -90,15 +102,14 @@ const controlling =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufff9-\ufffb]/g;
 
 /**
- * Escapes control characters: ESC becomes `\u001b`. Line feeds and tabs stay.
- *
- * The escapes are those of JSON, so that a JSON text keeps its meaning.
+ * Escapes control characters like JSON, so that a JSON text keeps its meaning: ESC becomes `\u001b`. Line feeds and
+ * tabs stay.
  */
 export function visible(text: string): string {
   return text.replace(controlling, escaped);
 }
 
-/** As `visible`, for a single line: line feeds and tabs are escaped too. */
+/** Escapes control characters, line feeds and tabs, for output in a single line. */
 export function visibleInLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }

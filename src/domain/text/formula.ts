@@ -1,16 +1,16 @@
 /**
- * Cells that get a leading apostrophe in files for spreadsheets, as a pattern of JavaScript and PostgreSQL: those that
- * a spreadsheet would calculate (Excel reads full-width signs as well), also behind apostrophes.
+ * Pattern, for JavaScript and PostgreSQL, of cells that a spreadsheet would calculate. They get a leading apostrophe.
+ * Excel also accepts full-width signs, and signs behind apostrophes.
  */
 export const formula = String.raw`^\x27*([\t\r]|\s*[=+\-@＝＋－＠])`;
 
-/** An international phone number begins like a formula and is harmless. */
+/** Pattern of an international phone number. It begins like a formula but is harmless. */
 export const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
 
 const formulaPattern = new RegExp(formula);
 const phonePattern = new RegExp(phoneNumber);
 
-/** Whether a spreadsheet would calculate the cell, and needs an apostrophe before it. */
+/** True if a spreadsheet would calculate the cell. Such a cell needs an apostrophe before it. */
 export function isFormula(cell: string): boolean {
   return formulaPattern.test(cell.replaceAll('\0', '')) && !phonePattern.test(cell);
 }

@@ -1,15 +1,14 @@
 import { formatNumber } from './format.ts';
 
-/** Printable ASCII with single spaces inside: nearly every name and cell, which is tidy already. */
+/** Pattern of printable ASCII with single spaces inside. Nearly every header has this form and needs no tidying. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Byte order marks, direction marks and soft hyphens, but not the joiners of Persian and Indic words. */
+/** Pattern of byte order marks, direction marks and soft hyphens. The joiners of Persian and Indic words are kept. */
 const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
 /**
- * Tidies a column's name: removes byte order marks and characters without a width, Unicode compatibility forms, unusual
- * and repeated spaces, and the `*` of required fields. Keeps letter case, because `Record ID` and `Record Id` are of
- * different CRMs.
+ * Tidies a column's name: removes byte order marks, characters without a width, repeated spaces, and the `*` of
+ * required fields. Letter case stays, because `Record ID` and `Record Id` belong to different CRMs.
  */
 export function headerName(raw: string): string {
   const name = tidy.test(raw)
@@ -25,15 +24,18 @@ export function headerName(raw: string): string {
 const ascii = /^[\0-\x7f]*$/;
 
 /**
- * The key of a column's name, equal for all spellings: `first_name`, `First Name` and `firstName`; `Prénom` and
- * `PRENOM`; `Soyadı` and `SOYADI`.
+ * Returns a key that is equal for all spellings of a column's name: `first_name`, `First Name` and `firstName`;
+ * `Prénom` and `PRENOM`; `Soyadı` and `SOYADI`.
  */
 export function headerKey(raw: string): string {
   const name = headerName(raw).toLowerCase();
   return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
-/** A column's name for an error or a log: short, on one line, and without half a character, which is no JSON. */
+/**
+ * Formats a column's name for an error or a log: short, on one line, and without half a surrogate pair, which is
+ * invalid in JSON.
+ */
 export function shownHeader(raw: string): string {
   const name = headerName(raw);
   return name.length > 60 ? `${name.slice(0, 57).toWellFormed()}...` : name;
@@ -41,13 +43,13 @@ export function shownHeader(raw: string): string {
 
 const mostShown = 20;
 
-/** The names of columns for an error or a log: an export can have thousands, so only the first ones. */
+/** Formats the names of the first columns for an error or a log. An export can have thousands of columns. */
 export function shownHeaders(names: readonly string[]): string {
   const shown = names.slice(0, mostShown).map(shownHeader).join(', ');
   return names.length > mostShown ? `${shown} and ${formatNumber(names.length - mostShown)} more` : shown;
 }
 
-/** Latin letters that Unicode does not decompose, and that other systems write in ASCII. */
+/** Latin letters that Unicode does not decompose, with the ASCII letters that other systems write for them. */
 const foldedLetters: Readonly<Record<string, string>> = {
   ø: 'o',
   ł: 'l',
@@ -61,8 +63,8 @@ const foldedLetters: Readonly<Record<string, string>> = {
 
 /**
  * Replaces letters by those that other systems write for them: `é` by `e`, `ß` by `ss`, `ø` by `o`, and the Turkish `ı`
- * by `i`. Of the combining marks only the diacritics of Latin, Greek and Cyrillic are dropped: in Indic and Japanese
- * scripts marks are vowels and consonants.
+ * by `i`. Only diacritics of Latin, Greek and Cyrillic are removed, because in Indic and Japanese scripts combining
+ * marks are vowels and consonants.
  *
  * @param lower a text in lower case
  * @returns the text in NFKD
@@ -76,7 +78,7 @@ export function decomposeLetters(lower: string): string {
     .replace(/[øłđðþæœı]/g, (letter) => foldedLetters[letter]!);
 }
 
-/** The same in NFC. */
+/** Replaces letters like `decomposeLetters`, and returns the text in NFC. */
 function foldLetters(lower: string): string {
   return decomposeLetters(lower).normalize('NFC');
 }

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * A time zone as the IANA database spells it, such as `Europe/Berlin` for `europe/berlin`: Temporal's server finds it
- * only so.
+ * Returns a time zone in the spelling of the IANA database, such as `Europe/Berlin` for `europe/berlin`. Temporal's
+ * server accepts only this spelling.
  *
  * @returns undefined if there is no such time zone
  */
@@ -15,18 +15,18 @@ export function timeZoneNamed(name: string): string | undefined {
   }
 }
 
-/** The local time of a time zone, `2026-11-21 02:00`. */
+/** Formats a time as local time of a time zone: `2026-11-21 02:00`. */
 export function clockIn(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
 }
 
-/** The local date of a time zone, `2026-11-21`. */
+/** Formats a time as local date of a time zone: `2026-11-21`. */
 export function dateIn(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDate().toString();
 }
 
 /**
- * The first instant of a day in a time zone: midnight, or the end of a gap if a clock change skips midnight.
+ * Returns the first instant of a day in a time zone: midnight, or the end of a gap if a clock change skips midnight.
  *
  * @param date such as `2026-11-21`; for a day that the zone skips, the first instant after it
  */

@@ -1,6 +1,6 @@
 /**
- * An address as `fetch` takes it, with the header of its login. `fetch` refuses an address with a login, and its error
- * quotes the password.
+ * Splits a URL with a login into a URL for `fetch` and an authorization header. Given the whole URL, `fetch` fails with
+ * an error that quotes the password.
  */
 export function loginInHeader(address: string): {
   readonly url: string;
@@ -14,7 +14,7 @@ export function loginInHeader(address: string): {
   return { url: url.href, headers: login === ':' ? {} : { authorization } };
 }
 
-/** Decodes `%C3%A9` in a part of an address. Keeps what is no code, such as the sign in `100%sure`. */
+/** Decodes `%C3%A9` in a part of a URL. Invalid codes stay, such as the sign in `100%sure`. */
 export function decodePercent(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
     try {
@@ -26,7 +26,7 @@ export function decodePercent(text: string): string {
 }
 
 /**
- * Whether a host is this machine.
+ * True if a host is this machine.
  *
  * @param hostname as in `URL`
  */

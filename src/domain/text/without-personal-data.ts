@@ -12,7 +12,10 @@ export function withoutPersonalData(text: string): string {
     .replace(/(?:\+|%2b)\d(?:[\d ().-]|%20){7,}\d/gi, '[phone]');
 }
 
-/** Word by word: one pattern for a whole text would take minutes for a word of 100,000 characters. */
+/**
+ * Replaces the e-mails of one word. The text is split into words, because one pattern for a whole text would take
+ * minutes for a word of 100,000 characters.
+ */
 function withoutAddress(word: string): string {
   const sign = /(?<=[^])(?:@|%40)/i.exec(word);
   if (!sign) return word;
@@ -21,12 +24,12 @@ function withoutAddress(word: string): string {
   return label && label.index >= host ? `[email]${word.slice(label.index + label[0].length)}` : word;
 }
 
-/** A pattern of SQL for all addresses of a domain, such as `%@acme.example`, names no person. */
+/** Pattern of an SQL pattern for all e-mails of a domain, such as `%@acme.example`. It identifies no person. */
 const anyAddress = /(?<![^\s'"])%@/g;
 
 /**
- * Whether a text has an e-mail address, a profile URL, a phone number or a login. An erasure does not change texts that
- * the warehouse keeps or Temporal shows, so they must not name a person.
+ * True if a text contains an e-mail, a profile URL, a phone number or a login. An erasure does not change texts that
+ * the warehouse keeps or Temporal shows, so they must not identify a person.
  */
 export function namesPerson(text: string): boolean {
   const named = text.replace(anyAddress, '');

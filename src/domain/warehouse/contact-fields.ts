@@ -5,10 +5,10 @@ import { personColumns, type ContactColumns, type CopiedColumns } from './person
 import type { Organization, Person } from '../identity/person.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
 
-/** The columns of `enriched_contacts` that an answer can fill; null: the answer has no value. */
+/** The columns of `enriched_contacts` that an answer can fill; null if the answer has no value. */
 export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 
-/** Reads the columns of a contact from an answer. A placeholder for an address counts as no address. */
+/** Reads the columns of a contact from an answer. A placeholder for an e-mail counts as no e-mail. */
 export const contactFields = oncePerObject((person: Person): ContactFields => {
   const { organization } = person;
   const profile = (person.proflink_url && parseProfileUrl(person.proflink_url)) || null;
@@ -19,7 +19,7 @@ export const contactFields = oncePerObject((person: Person): ContactFields => {
     email_status: email === null ? null : text(person.email_status),
     organization_id: text(organization?.id ?? person.organization_id),
     organization_domain: domainOf(organization?.primary_domain) ?? domainOf(organization?.website_url),
-    // The query of a page that its path identifies only tracks visitors.
+    // On a profile page the path identifies the person, and the query only tracks visitors.
     linkedin_url: text(profile === null ? person.proflink_url : person.proflink_url?.replace(/[?#].*$/s, '')),
     profile_url: profile,
   };
@@ -29,7 +29,7 @@ const copiedColumns = personColumns.filter(
   ({ inContacts, person, employer }) => inContacts && (person ?? employer) !== undefined,
 );
 
-/** Reads the columns that copy a field of the person or of the employer. */
+/** Reads the columns that copy a field of the person or of the employer without change. */
 function copied(person: Person): CopiedColumns {
   return Object.fromEntries(
     copiedColumns.map(({ name, type, person: member, employer }) => {

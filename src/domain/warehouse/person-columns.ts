@@ -6,17 +6,23 @@ interface ValueTypes {
 
 interface Column {
   readonly type: keyof ValueTypes;
-  /** Member of the person, or of their employer, that the column copies. `contactFields` computes the other columns. */
+  /**
+   * Member of the person, or of the person's employer, that the column copies. `contactFields` computes columns without
+   * it.
+   */
   readonly person?: string;
   readonly employer?: string;
 }
 
-/** The columns of a group change together: the newest observation with a value of the group sets all of them. */
+/**
+ * Columns by group. The columns of a group change together: the newest observation with a value of the group sets all
+ * of them.
+ */
 type FieldGroups = Readonly<Record<string, Readonly<Record<string, Column>>>>;
 
 /**
- * Groups of fields of `enriched_contacts`, by the name of their first column. SQL that compares, writes or cites values
- * is generated from this table, and so are the members of `Person` that columns copy.
+ * Groups of fields of `enriched_contacts`, by the name of their first column. SQL that compares or writes values is
+ * generated from this table, and so are the members of `Person` that columns copy.
  */
 export const contactFieldGroups = {
   first_name: {
@@ -45,7 +51,7 @@ export const contactFieldGroups = {
   person_id: { person_id: { type: 'text', person: 'id' } },
 } as const satisfies FieldGroups;
 
-/** All groups of fields; `enriched_contacts` does not have the further ones. */
+/** All groups of fields of a person. `enriched_contacts` lacks the groups that are added here. */
 export const personFieldGroups = {
   ...contactFieldGroups,
   name: { name: { type: 'text', person: 'name' } },
@@ -68,22 +74,24 @@ type Columns = ColumnsOf<typeof personFieldGroups>;
 type ContactColumnName = keyof ColumnsOf<typeof contactFieldGroups>;
 type ValueOf<Name extends keyof Columns> = ValueTypes[Columns[Name]['type']];
 
-/** The columns of `enriched_contacts`; null: unknown. */
+/** The columns of `enriched_contacts`. Null means unknown. */
 export type ContactColumns = { [Name in ContactColumnName]: ValueOf<Name> | null };
 
-/** The columns of a contact that copy a member of the answer. */
+/** The columns of a contact that copy a member of the answer without change. */
 export type CopiedColumns = {
   [
     Name in ContactColumnName as [MemberOf<Name, 'person' | 'employer'>] extends [never] ? never : Name
   ]: ContactColumns[Name];
 };
 
-/** The members of an answered person, or of the employer, that columns copy; any can be null or missing. */
+/**
+ * The members of an answered person, or of the person's employer, that columns copy. Any member can be null or missing.
+ */
 export type CopiedMembers<Owner extends 'person' | 'employer'> = {
   readonly [Name in keyof Columns as MemberOf<Name, Owner>]?: Readonly<ValueOf<Name>> | null | undefined;
 };
 
-/** The member that a column copies; never: it copies none of this owner. */
+/** The member that a column copies; never if the column copies no member of this owner. */
 type MemberOf<Name extends keyof Columns, Owner extends string> = Owner extends Owner
   ? Columns[Name] extends Readonly<Record<Owner, infer Member extends string>>
     ? Member

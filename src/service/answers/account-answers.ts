@@ -8,8 +8,8 @@ import { described, flag, map, memberOf, readCredits, readJson, text } from './e
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 
 /**
- * Whether the credential works. The interface document does not show the body, so every success that is not a web page
- * means yes, unless `is_logged_in` or `healthy` (both seen in practice) is false. Pure.
+ * Reads from the health endpoint whether the credential works. The interface document does not show the body, so every
+ * success that is not a web page means yes, unless `is_logged_in` or `healthy` (both seen in practice) is false. Pure.
  *
  * @throws ServiceFailure
  */
@@ -26,7 +26,7 @@ function isPlain(body: Buffer): boolean {
 
 const userSchema = z.looseObject({ id: z.string(), name: text, first_name: text, last_name: text });
 
-/** Reads the user of the credential. The interface document shows only the identifier. */
+/** Reads the user to whom the credential belongs. The interface document shows only the identifier. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
   const { id, name, first_name: first, last_name: last } = readAnswer(answer, endpoint, userSchema).data;
   return { id, name: name ?? ([first, last].filter(Boolean).join(' ') || undefined) };
@@ -35,13 +35,13 @@ export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
 /** The team's use of the rate windows of one operation. */
 export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 
-/** The usage of credits by the team. */
+/** The team's use of credits. */
 export type CreditUsage = ReturnType<typeof readCreditUsage>;
 
 const operationUsage = z.looseObject({ minute: map, hour: map, day: map });
 
 /**
- * Reads the usage of the rate windows. Entries in another format are left out. Pure.
+ * Reads the team's use of its rate windows. Entries in an unknown format are left out. Pure.
  *
  * @returns `path` and `action` are the service's names, such as `api/v1/people` and `bulk_match`
  */
@@ -62,7 +62,7 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   });
 }
 
-/** Keys are lists in JSON: `["api/v1/people", "bulk_match"]`. */
+/** Parses the key of an operation in the usage, which is a list in JSON: `["api/v1/people", "bulk_match"]`. */
 function readOperation(key: string): [string, string] | undefined {
   return z.tuple([z.string(), z.string()]).safeParse(readJson(Buffer.from(key))).data;
 }
@@ -72,7 +72,7 @@ const creditUsage = z.looseObject({
   current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
 });
 
-/** Reads the usage of credits as exact decimals; undefined: unlimited, or not reported. Pure. */
+/** Reads the team's use of credits as exact decimals; undefined if unlimited or not reported. Pure. */
 export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, creditUsage);
   return {

@@ -18,20 +18,22 @@ import { readRateHeaders } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /**
- * The type of a member, as in the tables of the interface document. Any member may be null or missing. A member of the
- * wrong type counts as missing, so that a paid person is not lost because of, say, a title. Only identifying members
- * are strict: ignoring them could assign data to the wrong person.
- *
- * `any`: always null in practice, so the type is unknown.
+ * Type of a member, as in the tables of the interface document. Any member may be null or missing. A member of the
+ * wrong type counts as missing, so that a paid person is not lost. Only identifying members are strict: ignoring them
+ * could assign data to the wrong person. `any` is always null in practice, so its type is unknown.
  */
 type Type = 'id' | 'identifying' | 'text' | 'number' | 'whole' | 'flag' | 'list' | 'texts' | 'map' | 'any';
 
-/** The documented members of an object; other members remain only in the raw body. */
+/** The documented members of an object. Other members remain only in the raw body. */
 interface Shape {
   readonly [member: string]: Type | Shape | readonly [Shape];
 }
 
-/** One type for several members, as listed in the interface document. */
+/**
+ * Returns one type for each of several members.
+ *
+ * @param names names, as listed in the interface document
+ */
 function each<const List extends string, const Each extends Type>(names: List, type: Each) {
   return Object.fromEntries(listed(names).map((name) => [name, type])) as Record<Names<List>, Each>;
 }
@@ -55,7 +57,7 @@ const contactEmail = {
   extrapolated_email_confidence: 'number',
 } as const satisfies Shape;
 
-/** A person that the team has saved. */
+/** Shape of a person that the team has saved. */
 const contact = {
   ...each('id, person_id, account_id, organization_id, creator_id, contact_stage_id', 'text'),
   ...each('first_name, last_name, name, title, headline, organization_name, email, email_status', 'text'),
@@ -77,7 +79,7 @@ const contact = {
   email_status_unavailable_reason: 'any',
 } as const satisfies Shape;
 
-/** Members that both companies and saved companies have. */
+/** Shape of the members that companies and saved companies share. */
 const company = {
   ...each('id, name, website_url, proflink_url, microblog_url, socialnet_url, logo_url', 'text'),
   ...each('primary_domain, proflink_uid', 'text'),
@@ -87,7 +89,7 @@ const company = {
   ...each('traffic_ranking, founded_year', 'number'),
 } as const satisfies Shape;
 
-/** A company. Companies are nine tenths of the bytes of a person. */
+/** Shape of a company. Companies are nine tenths of the bytes of a person. */
 const organization = {
   ...company,
   ...each('phone, owned_by_organization_id', 'any'),
@@ -104,7 +106,7 @@ const organization = {
   org_chart_sector: 'text',
 } as const satisfies Shape & Record<keyof Organization, unknown>;
 
-/** A company that the team has saved. Bulk matches contain it. */
+/** Shape of a company that the team has saved. Answers to bulk calls contain saved companies. */
 const account = {
   ...company,
   ...each('domain, team_id, organization_id, source, original_source, created_at', 'text'),
@@ -115,15 +117,16 @@ const account = {
   ...each('label_ids, account_playbook_statuses, account_rule_config_statuses', 'list'),
 } as const satisfies Shape;
 
-/** The `person` of people enrichment; each element of `matches` in bulk enrichment. */
+/** Shape of `person` in single answers, and of each element of `matches` in bulk answers. */
 const personShape = {
   id: 'id',
   ...each('first_name, last_name, name, proflink_url, email', 'identifying'),
   ...each('title, headline, email_status, photo_url, microblog_url, codehost_url, socialnet_url', 'text'),
-  // The interface document names only the parameter.
+  // The interface document describes only the parameter that requests personal e-mails, so the member's name is
+  // assumed.
   personal_emails: 'texts',
   extrapolated_email_confidence: 'number',
-  // Former employers can only support a match, never contradict it.
+  // Former employers can only support a match, never contradict it, so they are not strict.
   employment_history: [employment],
   ...each('organization_id, state, city, country, contact_id, account_id, seniority', 'text'),
   contact,
@@ -136,12 +139,12 @@ const personShape = {
 
 type PersonOfAnswer =
   | {
-      /** Only documented members that have a value, ready for jsonb. */
+      /** Documented members that have a value, ready for jsonb. */
       readonly person: Person;
       /** Names of members that were left out because of their types, such as `contact.email`. */
       readonly unread: ReadonlySet<string>;
     }
-  /** Names the invalid member and the expected type, without its value. */
+  /** The invalid member and its expected type, without the value. */
   | { readonly unreadable: string };
 
 export function readPerson(element: unknown): PersonOfAnswer {
@@ -203,7 +206,7 @@ function readMember(value: unknown, type: Shape[string], name: string, unread: S
   );
 }
 
-/** The elements of a list that have the right type. */
+/** Returns the elements of a list that have the right type. */
 function elementsOf(
   value: unknown,
   name: string,
@@ -216,7 +219,7 @@ function elementsOf(
   return elements;
 }
 
-/** A number, or a text of at most 15 digits, which a float can represent exactly. */
+/** Pattern of a number in text with at most 15 digits, which a float can represent exactly. */
 const numeric = /^-?(?=(?:\d\.?){1,15}$)\d+(?:\.\d+)?$/;
 
 function numberOf(value: unknown): number | undefined {
@@ -224,7 +227,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? (valueOf(value) as number | undefined) : undefined;
 }
 
-/** Some services write an empty value of another type instead of null. */
+/** True if a value is empty. Some services write an empty value of another type instead of null. */
 function saysNothing(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
@@ -236,13 +239,13 @@ export type BulkAnswer = ReturnType<typeof readBulkAnswer>;
 
 interface UnreadableMatch {
   readonly index: number;
-  /** Names of the invalid fields and the expected types, without values. */
+  /** Names of the invalid fields and their expected types, without values. */
   readonly reason: string;
 }
 
 /**
- * The status of late results. Values are open, because the interface document does not list all. Other members are
- * dropped, because `phone_enrichment` may contain an id that JSON.parse has rounded.
+ * Schema of the status of late results. All values are accepted, because the interface document does not list them all.
+ * Other members are dropped, because `phone_enrichment` may contain an id that JSON.parse has rounded.
  */
 const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
@@ -256,7 +259,7 @@ const envelopeSchema = z.looseObject({
   waterfall: laterResults,
 });
 
-/** Whether an answer without a list says that no person was found or is still searched for. */
+/** True if an answer without a list states that no person was found or that the search continues. */
 function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
   const { missing_records: missing, total_requested_enrichments: asked } = data;
   return (
@@ -268,10 +271,8 @@ function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
 }
 
 /**
- * Reads the answer of a bulk call. Pure.
- *
- * An invalid person does not invalidate the other nine, who are paid for. An answer without `matches` means no matches
- * if it says that nothing was billed and nobody enriched; otherwise it is invalid.
+ * Reads the answer of a bulk call. An invalid person does not invalidate the other nine, who are paid for. An answer
+ * without `matches` is valid only if it states that nothing was billed and nobody enriched. Pure.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
@@ -282,19 +283,19 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   if (!elements) throw mapFailure(answer, endpoint);
   return {
     httpStatus: answer.status,
-    /** Exact text of the signed 64-bit number; undefined if missing. */
+    /** Id of the request: exact text of a signed 64-bit number; undefined if missing. */
     requestId,
     ...readMatches(elements),
-    /** True if the service did not process everyone: people who were not found can be asked for again. */
+    /** True if the service did not process everyone. Later calls can be made for people who were not found. */
     partial,
-    /** Undefined: see `creditsProblem`, and the reservation stays. */
+    /** Billed credits. If undefined, `creditsProblem` says why, and the reservation stays. */
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
     missingRecords: data.missing_records ?? undefined,
-    /** `pending`, or `skipped` if an earlier request delivers the phones and this one cannot be polled. */
+    /** Status `pending`, or `skipped` if an earlier request delivers the phones and this request cannot be polled. */
     phoneEnrichment: data.phone_enrichment ?? undefined,
-    /** `accepted` or `partial_accepted`; with any other status no delivery follows. */
+    /** Status `accepted` or `partial_accepted`. After any other status no delivery follows. */
     waterfall: data.waterfall ?? undefined,
     rateLimits: readRateHeaders(answer.headers),
     /** The complete decompressed body. */
@@ -316,7 +317,10 @@ const contradicting = new Set([
   'contact.contact_emails.email',
 ]);
 
-/** A call asks for ten people, and the work grows with the square of the number of people. */
+/**
+ * Maximum number of matches that are read. A call is for ten people, and the work grows with the square of the number
+ * of people.
+ */
 const mostMatches = 100;
 
 function readMatches(all: readonly unknown[]) {
@@ -342,13 +346,13 @@ function readMatches(all: readonly unknown[]) {
     });
   return {
     /**
-     * As in the answer; order and length may differ from `details`. Null: no person was found, or see
-     * `unreadableMatches`.
+     * People in the order of the answer, which can differ from `details` in order and length. Null: no person was
+     * found, or the element is in `unreadableMatches`.
      */
     matches,
     /**
-     * Elements of `matches` that are not valid people, and one entry for all beyond the limit. They may be billed, and
-     * no row gets their data.
+     * Elements of `matches` that are not valid people, and one entry for all elements beyond the limit. The service may
+     * bill them, but no row gets their data.
      */
     unreadableMatches,
     /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
@@ -376,12 +380,12 @@ export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   return {
     requestId,
     /**
-     * Undefined if no person was found. A person without data counts as not found, because the service bills only data.
-     * A miss may also be a stub with only a company, which the identity rule rejects.
+     * The found person; undefined if there is none. A person without data counts as not found, because the service
+     * bills only data. A miss may also be a person with only a company, which the identity rule rejects.
      */
     person: Object.keys(read.person).length > 0 ? read.person : undefined,
     waterfall: data.waterfall ?? undefined,
-    /** Not in the interface document, but some services send it. */
+    /** Billed credits. The interface document does not describe them here, but some services send them. */
     creditsConsumed: readCredits(data.credits_consumed).credits,
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,

@@ -6,8 +6,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const byteOrderMark = 0xfeff;
 
 /**
- * Reads a body as JSON. If the body is a JSON string that contains JSON (observed with 429), reads the inner
- * document.
+ * Parses a body as JSON. If the body is a JSON string that contains JSON (observed with 429), the inner document is
+ * parsed.
  *
  * @returns the value without NUL and lone surrogates, which PostgreSQL refuses, and with each integer `request_id` as a
  *   text; undefined if the body is not JSON
@@ -18,11 +18,12 @@ export function readJson(body: Buffer): unknown {
   return typeof outer === 'string' ? (parse(outer) ?? outer) : outer;
 }
 
-/** Only an escape sequence can produce a NUL or a lone surrogate. */
+/** Pattern of escape sequences that produce a NUL or a lone surrogate. Nothing else in JSON can produce them. */
 const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * JSON.parse rounds 64-bit numbers. Inside of a string the quotes are escaped, so this pattern matches only members.
+ * Pattern of an integer `request_id`, because JSON.parse rounds 64-bit numbers. Inside a string the quotes are escaped,
+ * so the pattern matches only members.
  */
 const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
@@ -36,7 +37,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Data of a person is never nested deeper. */
+/** Maximum depth of nested values. Data of a person is never nested deeper. */
 const deepest = 16;
 
 function storable(value: unknown, depth: number): unknown {
@@ -50,7 +51,7 @@ function storable(value: unknown, depth: number): unknown {
 }
 
 /**
- * A value of any type, without null, rounded numbers, and levels deeper than data of a person.
+ * Returns a value of any type without null, rounded numbers, and levels deeper than data of a person.
  *
  * @returns undefined if nothing is left
  */
@@ -61,7 +62,7 @@ export function valueOf(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object') return value;
   if (depth > deepest) return undefined;
   if (Array.isArray(value)) {
-    // A list of texts is not checked further: checking each of 2,300 keywords took a tenth of the time.
+    // A list of texts is not checked further, because checking each of 2,300 keywords took a tenth of the time.
     if (typeof value[0] === 'string') return value;
     return value.map((each) => valueOf(each, depth + 1)).filter((each) => each !== undefined);
   }
@@ -81,21 +82,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member of any object or list; undefined if there is none. */
+/** Returns a member of any object or list; undefined if there is none. */
 export function memberOf(container: unknown, member: string | number): unknown {
   return typeof container === 'object' && container !== null
     ? (container as Readonly<Record<string | number, unknown>>)[member]
     : undefined;
 }
 
-/** Why an answer has no usable price. The reservation then stays. */
+/** Why an answer has no usable price. The reservation of the call then stays. */
 export type CreditsProblem = 'absent' | 'unreadable' | 'too-large';
 
-/** The database column has fourteen digits before the decimal point. */
+/** Lowest number that is too large for credits. The database column has fourteen digits before the decimal point. */
 const firstTooLarge = 1e14;
 
 /**
- * Reads credits from a number or text with six exact decimals. A float has 15 exact digits, and a price has fewer.
+ * Reads credits with six exact decimals from a number or text. A float has 15 exact digits, and a price has fewer.
  *
  * @returns either `credits` or `problem`
  */
@@ -118,7 +119,7 @@ function problemOf(value: unknown, text: string): CreditsProblem {
  * Removes the error of binary fractions from a price, as in 0.1 + 0.2 = 0.30000000000000004. Large numbers are
  * excluded, because their precision is close to this error.
  *
- * @returns undefined if more than such an error follows the sixth decimal
+ * @returns undefined if the digits after the sixth decimal are more than such an error
  */
 function withoutFloatNoise(credits: number): Credits | undefined {
   const rounded = credits.toFixed(6);
@@ -128,7 +129,7 @@ function withoutFloatNoise(credits: number): Credits | undefined {
 /**
  * Reads the request id of an object: a signed 64-bit number in answers, a string or a number in deliveries.
  *
- * @param value of `readJson`, which keeps integers of this name as text
+ * @param value result of `readJson`, which keeps such integers as text
  * @returns exact text, safe in a URL path and in PostgreSQL; undefined if there is none
  */
 export function readRequestId(value: unknown): string | undefined {
@@ -136,13 +137,13 @@ export function readRequestId(value: unknown): string | undefined {
   return typeof id === 'string' ? /^[\w.:-]{1,100}$/.exec(id.trim())?.[0] : undefined;
 }
 
-/** Optional fields in JSON. Null, missing and wrong types all count as missing. */
+/** Schema of an optional field in JSON. Null, missing and wrong types all count as missing. */
 export function described<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().catch(undefined);
 }
 
 export const text = described(z.string());
-/** A number, or a text of at most 15 digits, which a float can represent exactly. */
+/** Schema of a number, or of a text with at most 15 digits, which a float can represent exactly. */
 const numeric = z.union([
   z.number(),
   z

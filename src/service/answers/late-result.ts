@@ -9,18 +9,21 @@ import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 import { described, list, map, readCredits, readJson, readRequestId, text, whole } from './exact-json.ts';
 
-/** The payload of a webhook, and the `webhook_result` of a poll. */
+/** A parsed late result: the payload of a webhook, or the `webhook_result` of a poll. */
 export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;
 
 export type DeliveredPerson = ReturnType<typeof deliveredPerson>;
 
 interface DeliveredEmail {
-  /** Normalised. Invalid e-mails and placeholders are left out. */
+  /** The normalised e-mail. Invalid e-mails and placeholders are left out. */
   readonly email: string;
   readonly status: string | undefined;
 }
 
-/** Deliveries use names with `_cd`; the interface document's phone number has them without. */
+/**
+ * Schema of a phone number. Deliveries use names with `_cd`; the interface document's phone number has the names
+ * without.
+ */
 const phoneSchema = z.looseObject({
   raw_number: text,
   sanitized_number: text,
@@ -56,18 +59,18 @@ const bodySchema = z.looseObject({
   people: z.custom<readonly unknown[]>(Array.isArray),
 });
 
-/** Statuses of pending results. With any other status the results are complete. */
+/** Pattern of statuses of pending results. With any other status the results are complete. */
 const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
 
-/** A call asks for ten people. These limits bound the work for a payload. */
+/** Maximum number of people that are read from a payload. A call is for ten people, and the limit bounds the work. */
 const mostPeople = 1_000;
 const mostOfOnePerson = 100;
 
 /**
- * Reads a late result. Pure. Invalid parts are left out. The interface document shows no payload. Similar services send
- * an object with a list of people; anything else is quarantined.
+ * Reads a late result and leaves out invalid parts. The interface document shows no payload, but similar services send
+ * an object with a list of people. Any other payload is quarantined. Pure.
  *
- * @param body decompressed
+ * @param body decompressed body
  * @returns undefined if the payload is not such an object
  */
 export function readLateResult(body: Buffer) {
@@ -84,17 +87,17 @@ export function readLateResult(body: Buffer) {
     'records_enriched' in parsed ||
     people.some((person) => 'waterfall' in person || person.emails);
   return {
-    /** `phones`: revealed by the service; `waterfall`: found by other vendors. */
+    /** `phones` are revealed by the service itself; `waterfall` results come from other vendors. */
     kind: isWaterfall ? ('waterfall' as const) : ('phones' as const),
-    /** Exact text. Bodies of the kind `phones` have none. */
+    /** Id of the request as exact text. Payloads of kind `phones` have none. */
     requestId: readRequestId(value),
     people: people.map((person) => deliveredPerson(person, parsed.status)),
-    /** Number of invalid elements of `people` and of those beyond the limit. */
+    /** Number of invalid elements of `people`, and of elements beyond the limit. */
     unreadablePeople: parsed.people.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
     missing: parsed.missing_records ?? undefined,
-    /** Of a waterfall: `emails`, `phone_numbers`; empty if missing. */
+    /** Requested fields of a waterfall: `emails`, `phone_numbers`; empty if missing. */
     targetFields: (parsed.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
 }
@@ -112,12 +115,12 @@ function deliveredPerson(
     emails,
     /** Every e-mail of the entry, even if it is not a result, because it identifies the person. */
     addresses: [...readEmail({ email }), ...emails].map((each) => each.email),
-    /** Which of `emails` and `phone_numbers` the payload has for this person, even if empty. */
+    /** Names of the lists `emails` and `phone_numbers` that the payload has for this person, even if empty. */
     fields: [
       ...(listed || waterfall?.['emails'] !== undefined ? ['emails'] : []),
       ...(numbers || waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
     ],
-    /** True if a status says that results are still to come, or if no phone of the person can be read. */
+    /** True if a status says that results will follow, or if no phone of the person can be read. */
     isPending: isUnread || [status, bodyStatus].some((each) => pendingStatus.test(each ?? '')),
   };
 }
@@ -154,17 +157,16 @@ type PollState =
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
   /** The request has ended without a result. */
   | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }
-  /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
+  /** The service will never have a result, because the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
 
 const pollSchema = z.looseObject({ webhook_status: text, webhook_result: described(z.unknown()) });
 
 /**
- * Reads the answer of a poll. Pure.
+ * Reads the answer of a poll. The payload decides: `webhook_status` only describes the delivery, which can fail
+ * although the result is complete. Pure.
  *
- * The payload decides: `webhook_status` describes the delivery, which can fail although the result is complete.
- *
- * @throws ServiceFailure for a refusal that says nothing about the request: credential, rate, server error
+ * @throws ServiceFailure for a refusal that does not concern the request: credential, rate, server error
  */
 export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (answer.status >= 400) return readPollRefusal(answer, endpoint);
@@ -186,7 +188,7 @@ function readPollRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
   const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
   if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
-  // The status alone shows that the result is gone.
+  // Status 410 alone shows that the result is gone.
   if (answer.status === 410) return { state: 'gone', code: 'request_id_expired', rateLimits };
   throw failure;
 }

@@ -1,7 +1,7 @@
 import { Problem, exitCodes, tlsTrustAdvice } from '../../domain/problem.ts';
 import type { RateWindow } from '../rate-headers.ts';
 
-/** The operation of a call, `POST /people/bulk_match`, and whether it can be billed. */
+/** The operation of a call, such as `POST /people/bulk_match`, and whether the service can bill it. */
 export interface Endpoint {
   readonly name: string;
   readonly paid: boolean;
@@ -14,18 +14,21 @@ interface FailureFacts {
   readonly codes?: ErrorCodes | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
-  /** What shows that the service has processed the call, although the status is that of a refusal. */
+  /** Evidence that the service has processed the call, although the status is that of a refusal. */
   readonly processedBy?: string | undefined;
 }
 
-/** A call without a usable answer, with its disposition and next step. */
+/** A call without a usable answer, with what the caller does next (`disposition`) and the operator's next step. */
 export class ServiceFailure extends Problem {
   declare readonly type: FailureType;
   readonly disposition: Disposition;
-  /** False only if the call was certainly not charged. */
+  /** False only if the call was certainly not billed. */
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
-  /** `error_details.code`, then the older `error_code`, if present; or the code of the TransportError. */
+  /**
+   * Codes of the error, the newest format first: `error_details.code`, then `error_code`; or the code of the
+   * TransportError.
+   */
   readonly codes: ErrorCodes;
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
@@ -50,14 +53,14 @@ export class ServiceFailure extends Problem {
 }
 
 function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean): Disposition {
-  // A free call may be repeated whatever its result was.
+  // A free call may be repeated, whatever its result was.
   if (disposition === 'unknown' && !mayHaveBeenBilled) return 'retry';
   return disposition === 'reject' && mayHaveBeenBilled ? 'unknown' : disposition;
 }
 
 function nextOf(kind: FailureKind, mayBeBilled: boolean, { paid }: Endpoint): string {
   if (kind.mayHaveBeenBilled && !paid) return nothingBilled;
-  // Rows are unknown, not rejected, if their call may have been billed.
+  // If a call may have been billed, its rows become unknown and not rejected, so the next step is different.
   return kind.disposition === 'reject' && mayBeBilled && paid ? maybeBilled : kind.next;
 }
 
@@ -72,12 +75,13 @@ function messageOf({ what }: FailureKind, facts: FailureFacts): string {
 }
 
 /**
- * What the caller does after a failure.
- * - `retry`: the call was not processed, or it is free. The caller may repeat it at once.
+ * What the caller does after a failed call.
+ *
+ * - `retry`: the call was not processed, or is free. The caller may repeat it at once.
  * - `wait`: the service refused the call for its rate. The caller may repeat it after a pause.
- * - `pause`: every call will fail until a person changes something. The people of the call are not the cause.
- * - `reject`: the service refused what the call said about its people.
- * - `unknown`: the call may have been processed and billed. A person decides whether to repeat it.
+ * - `pause`: every call will fail until the operator changes something. The people of the call are not the cause.
+ * - `reject`: the service refused the data about the people of the call.
+ * - `unknown`: the call may have been processed and billed. The operator decides whether to repeat it.
  */
 type Disposition = 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
 
@@ -86,7 +90,7 @@ interface FailureKind {
   readonly mayHaveBeenBilled: boolean;
   readonly what: string;
   readonly next: string;
-  /** Of a command that the failure ends. */
+  /** Exit code of a command that ends with this failure. */
   readonly exitCode?: number;
 }
 
@@ -102,7 +106,7 @@ const uncertain = (what: string): FailureKind => kind('unknown', true)(what, may
 const maybeBilled =
   'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service';
 
-/** The settings name a credential that cannot be used: a retry without a change fails as well. */
+/** The settings contain a credential that cannot be used. A retry without a change fails too. */
 const wrongCredential = { exitCode: exitCodes.usage };
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
@@ -190,9 +194,8 @@ export const failureKinds = {
 export type FailureType = keyof typeof failureKinds;
 
 /**
- * The codes of an error. Until 16 February 2027 an answer can have two: `API_INACCESSIBLE` at the root and
- * `DOMAIN.CATEGORY.REASON` in `error_details`. Either of them can have the documented name, so callers test
- * both.
+ * Codes of an error. Until 16 February 2027 an answer can have two: `API_INACCESSIBLE` at the root and
+ * `DOMAIN.CATEGORY.REASON` in `error_details`. Either can be the documented code, so callers test both.
  */
 export type ErrorCodes = readonly string[];
 
@@ -205,8 +208,7 @@ export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): st
 }
 
 /**
- * Whether a code is about credits: `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED` are,
- * `CREDENTIALS_MISSING` is not.
+ * True if a code is about credits: `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED` are, `CREDENTIALS_MISSING` is not.
  */
 export function nameCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));

@@ -13,16 +13,18 @@ import { readRateHeaders } from '../rate-headers.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
 
-/** The documented forms, `API_INACCESSIBLE` and `result_pending`: another text can quote the request. */
+/**
+ * Pattern of the documented forms of a code, such as `API_INACCESSIBLE` and `result_pending`. Any other text could
+ * quote the request.
+ */
 const codeForm = /^(?=.{1,100}$)(?:[A-Z]+(?:[._][A-Z0-9]+)*|[a-z]+(?:_[a-z0-9]+)+)$/;
 
 /**
- * Maps an answer other than a success to its failure. Pure.
+ * Maps an answer without success to a failure. Only status and codes decide, because messages may change. It reads the
+ * error formats before 16 February 2027 (`error`, `error_code` and `message` at the root), after it (only
+ * `error_details`), and both mixed. Pure.
  *
- * Only status and codes decide, because messages may change. Reads the error formats before 16 February 2027
- * (`error`, `error_code` and `message` at the root), in between (both) and after (only `error_details`).
- *
- * @param isPartial the answer has people or a bill all the same: `errorOfSuccess` is `partial`
+ * @param isPartial true: the answer also has people or a bill (`errorOfSuccess` is `partial`)
  */
 export function mapFailure(answer: HttpAnswer, endpoint: Endpoint, isPartial = false): ServiceFailure {
   const value = readJson(answer.body);
@@ -42,13 +44,16 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint, isPartial = f
   });
 }
 
-/** A number of seconds, also as text. */
+/** Reads a number of seconds from a number or text. */
 function secondsOf(value: unknown): number | undefined {
   if (typeof value === 'string') return /^\d{1,9}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** What shows that a call with the status of a refusal was processed, and so may have been billed. */
+/**
+ * Returns evidence that a call with the status of a refusal was processed and may have been billed; undefined if there
+ * is none.
+ */
 function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
   const { hasPeople, mayBeBilled: isBilled } = statedBy(body);
@@ -61,7 +66,7 @@ function refusalOf(codes: ErrorCodes): FailureType {
 
 function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
   if (status >= 500) return 'server-error';
-  // Precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
+  // This check precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
   if (status < 300 && errorOfSuccess(value) !== 'refusal') return 'unreadable-answer';
   if (status === 402) return 'out-of-credits';
   if (nameCredits(codes)) return 'out-of-credits';
@@ -89,9 +94,8 @@ function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType 
 }
 
 /**
- * Maps a call without a complete answer to its failure. Pure.
- *
- * Before the first byte was written, the service cannot have processed the call. Afterwards it may have.
+ * Maps a call without a complete answer to a failure. The service cannot have processed a call before its first byte
+ * was written; afterwards it may have. Pure.
  */
 export function mapTransportError(error: TransportError, endpoint: Endpoint): ServiceFailure {
   const type = error.sent ? typeAfterSending(error.code) : typeBeforeSending(error.code);
@@ -123,19 +127,18 @@ function typeAfterSending(code: string): FailureType {
   return 'connection-lost';
 }
 
-/** The service's longest window; a longer pause is a fault of the service. */
+/** Maximum pause that is obeyed: the service's longest rate window. A longer pause is a fault of the service. */
 const longestSeconds = 86_400;
 
 const httpDate = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/i;
 
 /**
- * The pause that the service requests: the longest of the `retry-after` header and the values of the body.
+ * Returns the pause that the service requests: the longest of the `retry-after` header and the values in the body. A
+ * date is compared with the answer's own `date` header, so that a wrong clock on this machine has no effect.
  *
- * A date is compared with the answer's own `date` header, so that a wrong clock on this machine has no effect.
- *
- * @param named seconds that the body names
+ * @param named seconds that the body states
  * @param receivedAt milliseconds since 1970, for answers without a date
- * @returns whole seconds from 0 to a day; undefined without a usable value
+ * @returns whole seconds from 0 to a day; undefined if there is no usable value
  */
 export function readRetryAfter(
   headers: Headers,
@@ -156,7 +159,10 @@ function readHeader(text: string | undefined, now: number): number | undefined {
   return httpDate.test(text) ? (Date.parse(text) - now) / 1_000 : undefined;
 }
 
-/** What a body says about errors, people and the bill, whatever the status of its answer. Messages decide nothing. */
+/**
+ * What a body states about errors, people and the bill, whatever the status of the answer. Texts of messages are
+ * ignored.
+ */
 interface Stated {
   readonly codes: ErrorCodes;
   readonly isFailed: boolean;
@@ -171,10 +177,10 @@ function statedBy(body: unknown): Stated {
   const named = [memberOf(details, 'code'), of('error_code')];
   const codes = named.filter((code) => typeof code === 'string');
   const status = of('status');
-  // Another status is not an error, because its values are not documented.
+  // Only these statuses are errors. The values of this member are not documented.
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
   const matches = of('matches');
-  // Its form beside `code` and `message` is not documented: whatever is in it is an error.
+  // The form of `error_details` beside `code` and `message` is not documented, so any content counts as an error.
   const inDetails = isObject(details) ? Object.values(details) : [details];
   return {
     codes,
@@ -186,7 +192,8 @@ function statedBy(body: unknown): Stated {
 }
 
 /**
- * What the error of an answer with a success status means.
+ * Meaning of an error in an answer with a success status.
+ *
  * - `none`: there is no error, or only one about people who were not found.
  * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
  * - `partial`: the answer has people or bills something, and the service did not process the other people.
@@ -195,17 +202,17 @@ function errorOfSuccess(body: unknown): 'none' | 'refusal' | 'partial' {
   const { codes, isFailed, hasError, hasPeople, mayBeBilled: isBilled } = statedBy(body);
   if (!hasError) return 'none';
   if (!hasPeople) return isBilled ? 'partial' : 'refusal';
-  // Beside people, another code, such as PARTIAL, can mean the people who were not found.
+  // If the answer has people, another code, such as PARTIAL, can be about the people who were not found.
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
-/** Services send empty error members even without an error: `{}`, `""`, `false`, `"none"`. */
+/** True if an error member has content. Services send empty members without an error: `{}`, `""`, `false`, `"none"`. */
 function saysSomething(value: unknown): boolean {
   if (typeof value === 'string') return !/^(?:|0|false|none|null|ok|success|no_?error)$/i.test(value.trim());
   return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** A name, a profile or a real e-mail identifies a person; a company, or an id alone, does not. */
+/** True if a value identifies a person: a name, a profile or a real e-mail. A company or an id alone does not. */
 function isPerson(value: unknown): boolean {
   const email = memberOf(value, 'email');
   if (typeof email === 'string' && parseEmail(email) !== undefined) return true;
@@ -215,7 +222,7 @@ function isPerson(value: unknown): boolean {
   });
 }
 
-/** An unreadable number of credits may have been billed. */
+/** True if the credits are not zero. An unreadable number of credits may have been billed too. */
 function mayBeBilled(credits: unknown): boolean {
   if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
   return credits !== undefined && credits !== null;
@@ -224,8 +231,7 @@ function mayBeBilled(credits: unknown): boolean {
 /**
  * Reads the answer of a call with the schema of its operation. Pure.
  *
- * @throws ServiceFailure for a status other than success, for a 2xx whose body is a refusal, and for an invalid
- *   body
+ * @throws ServiceFailure for a status other than success, for a 2xx whose body is a refusal, and for an invalid body
  */
 export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
   const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;
@@ -235,7 +241,7 @@ export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoin
   return {
     data: parsed.data,
     requestId: readRequestId(value),
-    /** The service did not process all that was asked for, although the answer has people or a bill. */
+    /** Set if the service did not process the whole call, although the answer has people or a bill. */
     partial: error === 'partial' ? mapFailure(answer, endpoint, true) : undefined,
   };
 }

@@ -1,21 +1,25 @@
 import { comparisonForm } from '../values/normalise.ts';
 import content from './nicknames.json' with { type: 'json' };
 
-/** A name as words in comparison form. */
+/** A person's name as words in comparison form. */
 export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
-  /** True if first and last name were split from one text, which may be only one of them: `van der Berg`. */
+  /**
+   * True if first and last name were split from one text. The text may be only one of the two, such as `van der Berg`.
+   */
   readonly isGuessed: boolean;
   readonly isLatin: boolean;
 }
 
 /**
+ * Result of a comparison of two names.
+ *
  * - `agree`: the same name, allowing for initials, missing other names, double-barrelled names and swapped order.
- * - `partly`: possibly the same person: the first name agrees or is a nickname and the last name differs (a marriage),
- * or one name is only a part of the other.
- * - `other_first_name`: the last name agrees and the first does not (a relative).
+ * - `partly`: possibly the same person: same first name or nickname with another last name (a marriage), or a part of
+ *   it.
+ * - `other_first_name`: the last name agrees and the first name does not (a relative).
  * - `differ`: neither agrees, or one side is a single word that the other lacks.
  * - `unknown`: one side has no name, or the scripts differ.
  */
@@ -23,7 +27,11 @@ export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | '
 
 const latin = /\p{Script=Latin}/u;
 
-/** Prepares a name for comparisons. @returns undefined without any name */
+/**
+ * Prepares a name for comparisons.
+ *
+ * @returns undefined if the parts contain no name
+ */
 export function compareReady(
   first: string | null | undefined,
   last: string | null | undefined,
@@ -42,7 +50,7 @@ export function compareReady(
     : { first: all.slice(0, 1), last: all.slice(1), all, isGuessed: true, isLatin };
 }
 
-/** Compares two names; their order does not matter. */
+/** Compares two names. Exchanging the two does not change the result. */
 export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
   if (!one || !other || one.isLatin !== other.isLatin) return 'unknown';
   if (one.all.length === 1) return compareLoneWord(one.all[0]!, other);
@@ -55,7 +63,7 @@ export function compareNames(one: ComparedName | undefined, other: ComparedName 
   return last ? 'other_first_name' : 'differ';
 }
 
-/** The name of a row, as its cells have it. */
+/** The name cells of a row. */
 export interface NameCells {
   readonly first_name: string | null;
   readonly last_name: string | null;
@@ -70,31 +78,35 @@ export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCel
   return compareNames(name, otherName);
 }
 
-/** A single word is a full name only in scripts that write names as one word. */
+/** Compares a name of a single word. A single word is a full name only in scripts that write names as one word. */
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
   return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
 }
 
-/** Whether all words of a name are words of the other's last name, or of the other's first name. */
+/**
+ * True if all words of a name are words of the other person's last name, or all are words of the other's first name.
+ */
 function isPartOf({ isGuessed, all }: ComparedName, { first, last }: ComparedName): boolean {
   return isGuessed && [first, last].some((part) => all.every((word) => part.includes(word)));
 }
 
-/** Only whole words count: `J Martin` is not `Martin J`. */
+/** True if first and last name are swapped. Only whole words count: `J Martin` is not `Martin J`. */
 function isSwapped(one: ComparedName, other: ComparedName): boolean {
   return one.all.join(' ') === [...other.last, ...other.first].join(' ') && !one.all.some(isInitial);
 }
 
-/** Names are equal or initials of each other, one by one. Missing further names do not matter. */
+/** True if first names are equal or initials of each other, one by one. Further names may be missing on one side. */
 function firstNamesAgree(one: readonly string[], other: readonly string[]): boolean {
   if (one.join('') === other.join('')) return true;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   return short.every((word, place) => isWordOrInitial(word, long[place]!));
 }
 
-/** Equal, or one part of a double-barrelled name. An initial is not enough for a last name. */
+/**
+ * True if last names are equal, or one is a part of a double-barrelled name. An initial is not enough for a last name.
+ */
 function lastNamesAgree(one: readonly string[], other: readonly string[]): boolean {
   if (one.join('') === other.join('')) return !one.every(isInitial);
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
@@ -102,7 +114,7 @@ function lastNamesAgree(one: readonly string[], other: readonly string[]): boole
 }
 
 /**
- * Whether each name has a word that the other lacks, as in `James Alan Smith` (whose last name may be `Alan Smith`) and
+ * True if each name has a word that the other lacks, as in `James Alan Smith` (whose last name may be `Alan Smith`) and
  * `James B.`
  */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
@@ -125,23 +137,23 @@ function isWordOrInitial(one: string, other: string): boolean {
   );
 }
 
-/** A single letter of a script with lower case. In other scripts a single character is a whole name. */
+/** True for a single letter of a script with lower case. In other scripts a single character is a whole name. */
 export function isInitial(word: string): boolean {
-  // The length is checked first, because it is faster than the expression.
+  // The length is checked first, because this is faster than the regular expression.
   return word.length <= 2 && /^\p{Ll}$/u.test(word);
 }
 
-/** Titles before or after a name, which may be missing on one side. */
+/** Titles before or after a name. One of two equal names may lack its title. */
 const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 
-/** Parts of titles that need a point: without it, `Ing` and `Nat` are names. */
+/** Parts of titles that must be followed by a point. Without the point, `Ing` and `Nat` are names. */
 const doctorates = 'med|dent|vet|rer|nat|pol|oec|phil|jur|iur|theol|habil|h\\. ?c';
 const abbreviatedTitles = new RegExp(
   `(?<!\\p{L})(?:dr\\.(?: ?(?:${doctorates})\\.)*|(?:dipl|ing|mag|lic|dott|mgr|judr|mudr)\\.)`,
   'giu',
 );
 
-/** Initials that are written together (`J.R.`) are separate words. */
+/** Finds the point between initials that are written together (`J.R.`), to split them into words. */
 const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
 
 function words(text: string | null | undefined): string[] {
@@ -155,14 +167,14 @@ function words(text: string | null | undefined): string[] {
 }
 
 /**
- * Each list has a first name with its short forms and spellings. A name can be in several lists: Alex is Alexander or
+ * Lists of first names with their short forms and spellings. A name can be in several lists: Alex is Alexander or
  * Alexandra, which are different names.
  */
 const groups = content.map((names) => new Set(names));
 
 /**
- * Whether two first names can belong to one person. Then an agreeing e-mail still counts, but the names are not
- * evidence, because different people have such names too.
+ * True if two first names can belong to one person, such as a name and its nickname. Then an agreeing e-mail still
+ * counts, but the names alone are no evidence, because different people have such names too.
  *
  * @param one in comparison form, like `other`
  */

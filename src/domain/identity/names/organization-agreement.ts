@@ -4,7 +4,7 @@ import { organizationForm } from '../values/normalise.ts';
 import { oncePerText } from '../../compute-once.ts';
 import type { Person } from '../person.ts';
 
-/** Cached, because each takes several microseconds, and staging compares a million rows. */
+/** Cached parser of domains. Parsing takes several microseconds, and staging compares a million rows. */
 const domainOf = oncePerText(parseDomain);
 const formOf = oncePerText(organizationForm);
 
@@ -12,13 +12,13 @@ const formOf = oncePerText(organizationForm);
 export interface Employers {
   readonly names: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
-  /** Names of earlier employers. The service gives no domain for them. */
+  /** Names of earlier employers. The service gives no domain for earlier employers. */
   readonly pastNames: ReadonlySet<string>;
 }
 
 type EmployerVerdict = 'agree' | 'differ' | 'unknown';
 
-/** The employer of a row, by its name, its domain, or the domain of an e-mail that is not free mail. */
+/** The employer of a row: by its name, its domain, or the domain of an e-mail that is not free mail. */
 export function employersOfIdentity(identity: Identity): Employers {
   return collect(
     [identity.organizationName],
@@ -27,7 +27,7 @@ export function employersOfIdentity(identity: Identity): Employers {
   );
 }
 
-/** All employers of a person: the current one, that of the saved contact, and those of the history. */
+/** All employers of a person: the current employer, the employer of the saved contact, and earlier employers. */
 export function employersOfPerson(person: Person): Employers {
   const { organization, contact, employment_history: history } = person;
   const present = collect(
@@ -40,9 +40,9 @@ export function employersOfPerson(person: Person): Employers {
 }
 
 /**
- * One common employer is enough, because people change jobs and exports are often old. The name of an earlier employer
- * counts, whatever the current domain. The name of the current employer counts only if one side has no domain: many
- * companies have the same name, and `acme.de` may not be `acme.com`. So a company with several domains does not agree.
+ * Compares two lists of employers. One common employer is enough, because people change jobs and exports are often old.
+ * If both sides have a domain, the name of the current employer does not count: many companies have the same name, and
+ * `acme.de` may not be `acme.com`.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';
@@ -53,13 +53,13 @@ export function compareEmployers(one: Employers, other: Employers): EmployerVerd
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
-/** Whether two people may have or have had the same employer, by name or domain. */
+/** True if two people may have, or may have had, the same employer by name or domain. */
 export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
 /**
- * Whether cells name the new employer of a person, by a domain or an e-mail, or by a name that the former employer does
+ * True if cells name the new employer of a person, by a domain or an e-mail, or by a name that the former employer does
  * not have.
  */
 export function namesNewEmployer(
@@ -87,7 +87,7 @@ function collect(
   domains: readonly (string | null | undefined)[],
   emails: readonly (string | null | undefined)[],
 ): Employers {
-  // The domain of a placeholder, such as `email_not_unlocked@domain.com`, is not an employer's.
+  // The domain of a placeholder such as `email_not_unlocked@domain.com` is not an employer's domain.
   const corporate = emails
     .flatMap((email) => (email && parseEmail(email)) || [])
     .map(emailDomain)
@@ -107,7 +107,7 @@ function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boole
   return [...one].some((value) => other.has(value));
 }
 
-/** `Acme Robotics` and `acme-robotics.example` name the same employer. */
+/** True if a name matches a domain: `Acme Robotics` and `acme-robotics.example` are the same employer. */
 function namesADomain(names: ReadonlySet<string>, domains: ReadonlySet<string>): boolean {
   const labels = new Set([...domains].map(labelOfDomain));
   return [...names].some((name) => labels.has(name.replaceAll(' ', '')));
@@ -117,7 +117,10 @@ function labelOfDomain(domain: string): string {
   return domain.split('.')[0]!.replaceAll('-', '');
 }
 
-/** Words that stand for employers. Employers that agree have a word in common; others may too. */
+/**
+ * Words from names and domains of employers. Employers that agree share a word; employers that share a word may still
+ * differ.
+ */
 export function wordsOfEmployers({ names, domains, pastNames }: Employers): ReadonlySet<string> {
   const named = [...names, ...pastNames].map((name) => name.replaceAll(' ', ''));
   return new Set([...named, ...[...domains].map(labelOfDomain)]);

@@ -5,18 +5,22 @@ import content from './free-mail.json' with { type: 'json' };
 import lists from './words.json' with { type: 'json' };
 
 /**
- * Without `/`, which is allowed in an e-mail but separates two e-mails or names in practice: `ann/bob@acme.example`.
+ * Pattern of an ASCII e-mail. It excludes `/`, which is allowed in an e-mail but in practice separates two e-mails or
+ * names: `ann/bob@acme.example`.
  */
 const asciiAddress =
   /^[a-z0-9!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
-/** Placeholders of forms and services (`email_not_unlocked@`, `none@none.com`), and mailboxes that nobody reads. */
+/**
+ * Pattern of placeholders that forms and services write (`email_not_unlocked@`, `none@none.com`), and of mailboxes that
+ * nobody reads.
+ */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
-/** Local parts of shared mailboxes, in the languages of CRM exports. */
+/** Local parts of shared mailboxes, such as `info`, in the languages of CRM exports. */
 const roleLocalParts = new Set(lists.roleMailboxes);
 
 /** Maximum length of an e-mail with its display name. A longer text is prose. */
@@ -42,9 +46,15 @@ export function parseEmail(text: string): string | undefined {
   return placeholder.test(address) ? undefined : address;
 }
 
-/** `Jane Doe <jane@…>`; also `jane@… <jane@…>`, as mail programs write it. */
+/**
+ * Pattern of an e-mail in angle brackets after a name: `Jane Doe <jane@…>`, or `jane@… <jane@…>` as mail programs write
+ * it.
+ */
 const inBrackets = /^([^<>]*)<([^<>]*)>\s*$/;
-/** Kinds of e-mails, such as "work". Other notes can name another person: `(assistant)`. */
+/**
+ * Kinds of e-mails that may follow in brackets, such as "work". Any other note can describe another person:
+ * `(assistant)`.
+ */
 const kinds = lists.kindsOfMailboxes.join('|');
 const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
 const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
@@ -52,7 +62,7 @@ const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
 function unwrap(text: string): string {
   const [, before = '', within = text] = inBrackets.exec(text) ?? [];
   const address = bare(within);
-  // The display name can be the e-mail of another person.
+  // The display name can be the e-mail of another person. Then the text is kept as it is and refused later.
   return before.includes('@') && bare(before) !== address ? text : address;
 }
 
@@ -65,14 +75,13 @@ function bare(text: string): string {
 }
 
 const betweenAddresses = /[;,|\n\r、，；]|\s:::\s/;
-/** A slash or an `&` separates only after an e-mail. Looking back from each slash would take a second for 40 KB. */
+/** Pattern of a slash or `&` after an e-mail. Looking back from each slash would take a second for 40 KB. */
 const slashAfterAddress = /(@[^\s@/&]+)\s*[/&]/g;
 
 /**
  * Reads the e-mails of a cell: one, or several separated by `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks.
- * Each may have its kind in brackets.
- *
- * A part with other text is ignored: "ask bob@acme.example instead" names another person.
+ * Each may be followed by its kind in brackets. A part with other text is ignored: "ask bob@acme.example instead" is
+ * about another person.
  */
 export function parseEmails(cell: string): string[] {
   if (cell === '') return [];
@@ -93,17 +102,21 @@ export function parseEmails(cell: string): string[] {
     });
 }
 
-/** The part after the `@`. */
+/** The domain of an e-mail: the part after the `@`. */
 export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** Whether an e-mail is a shared mailbox (`info@`), which several people of an export can have. */
+/** True if an e-mail is a shared mailbox (`info@`), which several people of an export can have. */
 export function isRoleAddress(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
 
-/** @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined if the cell is neither */
+/**
+ * Reads a hashed e-mail.
+ *
+ * @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined if the cell is neither
+ */
 export function parseHashedEmail(cell: string): string | undefined {
   const hash = cell.trim().toLowerCase();
   return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(hash) ? hash : undefined;
@@ -115,37 +128,39 @@ export function emailHashes(email: string): string[] {
 }
 
 /**
- * Providers of e-mail for everyone, including internet providers. Their domains identify no employer. The package
- * free-email-domains has more, but downloads its list during installation.
+ * Domains of free-mail and internet providers. They identify no employer. The package free-email-domains has more
+ * domains, but downloads its list during installation.
  */
 const providers = new Set(content.providers);
 
-/** Providers with the same name in many countries: `yahoo.co.uk`, `hotmail.fr`. */
+/** Pattern of free-mail providers with domains in many countries: `yahoo.co.uk`, `hotmail.fr`. */
 const families = new RegExp(
   `^(?:${content.families.join('|')})\\.(?:com|net|(?:co|com|ne)\\.[a-z]{2}|[a-z]{2})$`,
 );
 
-/** Whether a domain belongs to a free-mail provider. @param domain in lower case, as after the `@` */
+/**
+ * True if a domain belongs to a free-mail provider.
+ *
+ * @param domain in lower case, without `@`
+ */
 export function isFreeMail(domain: string): boolean {
   return providers.has(domain) || families.test(domain);
 }
 
-/** Sites with pages of organizations. The URL of such a page does not show the employer's own domain. */
+/** Pattern of sites with pages of organizations. The URL of such a page does not contain the employer's own domain. */
 const pagesOfOthers =
   /^(?:facebook|linkedin|instagram|twitter|x|youtube|tiktok|crunchbase|github|medium|wikipedia|yelp)\.[a-z.]+$/;
 
-/** Checks the top-level domain, because tldts accepts any last label and finds a domain in `1.50`. */
+/** Pattern of a valid top-level domain. The library tldts accepts any last label and finds a domain in `1.50`. */
 const topLevel = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/;
 
 /**
- * Reads the domain of an employer.
- *
- * tldts is pure: a table of public suffixes and text functions. Workflows do not import this module, so a newer table
- * cannot change a replay.
+ * Reads the domain of an employer. The library tldts is pure, and workflows do not import this module, so a newer table
+ * of public suffixes cannot change a replay.
  *
  * @param cell such as `https://www.acme.example/about`, `@acme.example`, `uk.acme.example`
- * @returns the registrable domain in lower case and ASCII (`xn--`); undefined without a
- *   domain, for a free-mail provider, and for a page on a site such as LinkedIn
+ * @returns the registrable domain in lower case and ASCII (`xn--`); undefined if there is no domain, for a free-mail
+ *   provider, and for a page on a site such as LinkedIn
  */
 export function parseDomain(cell: string): string | undefined {
   if (cell.length > 2_000 || !cell.includes('.')) return undefined;
@@ -156,10 +171,10 @@ export function parseDomain(cell: string): string | undefined {
   return isPage ? undefined : domain;
 }
 
-/** In a URL, an `@` in the path or query does not belong to an e-mail. */
+/** Pattern of a web URL. An `@` in its path or query does not belong to an e-mail. */
 const webAddress = /^(?:https?:\/\/|[^@/\s]+\.[a-z]{2,}[/?#])/i;
 
-/** Whether a text such as `@gmail.com` names a free-mail provider, which cannot be suppressed as a domain. */
+/** True if a text such as `@gmail.com` is a free-mail provider, which cannot be suppressed as a domain. */
 export function namesFreeMail(text: string): boolean {
   const written = text.trim();
   return written.startsWith('@') && isFreeMail(registrableDomain(written) ?? '');
@@ -173,8 +188,8 @@ function registrableDomain(text: string): string | null {
 }
 
 /**
- * A host in lower case and ASCII, as it is stored and compared: `bücher.example` and `xn--bcher-kva.example` are the
- * same domain. Undefined if the text is not a host.
+ * Converts a host to lower case and ASCII, as it is stored and compared: `bücher.example` and `xn--bcher-kva.example`
+ * are the same domain. Undefined if the text is not a host.
  */
 function asciiHost(host: string): string | undefined {
   const lower = host.toLowerCase();

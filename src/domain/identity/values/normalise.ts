@@ -7,16 +7,23 @@ import lists from './words.json' with { type: 'json' };
  * the same for texts that mean the same.
  */
 
-/** Printable ASCII with single spaces inside. Nearly every cell has this form. */
+/** Pattern of printable ASCII with single spaces inside. Nearly every cell has this form and needs no tidying. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Control, formatting and lone surrogate characters, but not the joiners that Persian and Indic spelling needs. */
+/**
+ * Pattern of control, formatting and lone surrogate characters. The joiners that Persian and Indic spelling needs are
+ * kept.
+ */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
-/** `="4001"`: how a spreadsheet program stores digits as text. */
+/** Pattern of `="4001"`, the form in which a spreadsheet program stores digits as text. */
 const asText = /^="([^"]*)"$|^=/;
 
-/** @returns the text in NFC, with single spaces and without invisible characters; may be empty */
+/**
+ * Tidies a text for sending and showing.
+ *
+ * @returns the text in NFC, with single spaces and without invisible characters; may be empty
+ */
 export function displayForm(text: string): string {
   if (text.startsWith('="')) return displayForm(text.replace(asText, '$1'));
   if (tidy.test(text)) return text;
@@ -31,8 +38,8 @@ export function displayForm(text: string): string {
 const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 
 /**
- * The comparison form, equal for spellings of the same name: NFKD without diacritics, case-folded, without apostrophes
- * and points, other punctuation as one space. `Jean-Luc  O’Brién` and `jean luc obrien` have the same form.
+ * Returns a form that is equal for all spellings of the same name: NFKD without diacritics, case-folded, without
+ * apostrophes and points, other punctuation as one space. `Jean-Luc  O’Brién` becomes `jean luc obrien`.
  */
 export function comparisonForm(text: string): string {
   const lower = text.toLowerCase();
@@ -43,27 +50,30 @@ export function comparisonForm(text: string): string {
     .trim();
 }
 
-/** Placeholders for unknown values in forms and importers. Spelled exactly, because Null and Na are real names. */
+/**
+ * Placeholders for unknown values in forms and importers. Their spelling must match exactly, because Null and Na are
+ * real names.
+ */
 const placeholders = new Set(lists.placeholders);
-/** What a spreadsheet program shows for a failed formula, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
+/** Pattern of a spreadsheet program's text for a failed formula in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 
 export function isPlaceholder(name: string): boolean {
   return placeholders.has(name) || (name.startsWith('#') && formulaError.test(name));
 }
 
-/** `Berg &amp; S&ouml;hne`, `O&#39;Brien`: how web forms escape a text, which some CRMs keep. */
+/** Decodes HTML entities such as `Berg &amp; S&ouml;hne`. Web forms escape texts like this, and some CRMs keep them. */
 function unescaped(cell: string): string {
   return cell.includes('&') ? decodeHTMLStrict(cell) : cell;
 }
 
-/** `<ada@acme.example>` after a name. */
+/** Pattern of an e-mail in brackets after a name: `<ada@acme.example>`. */
 const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
 const addressWithin = /\S@\S+\.\S/;
 
 /**
- * The display form of a name in a cell. Undefined without a letter, for a placeholder, and for an e-mail, which people
- * write into required fields.
+ * Reads a name from a cell. Undefined if the cell has no letter, is a placeholder, or is an e-mail, which people write
+ * into required fields.
  */
 export function parseName(cell: string): string | undefined {
   const text = displayForm(unescaped(cell));
@@ -73,31 +83,41 @@ export function parseName(cell: string): string | undefined {
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
-/** Titles before a name. `M.`, `Don` and `Pan` are left out, because they can be initials or names. */
+/**
+ * Pattern of a form of address before a name. `M.`, `Don` and `Pan` are left out, because they can be initials or
+ * names.
+ */
 const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 
-/** Titles after a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
+/** Pattern of a form of address after a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
 const formOfAddressBehind =
   /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
 
-/** `Novak, Ada Maria` and `van der Berg, A.`: a last name with its particles, then first names. */
+/** Pattern of a last name with particles, a comma, and first names: `Novak, Ada Maria` and `van der Berg, A.` */
 const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
 
-/** Reads a full name from a cell: first name first, without a title. @returns undefined if the cell has no name */
+/**
+ * Reads a full name from a cell, without form of address, first name first.
+ *
+ * @returns undefined if the cell has no name
+ */
 export function parseFullName(cell: string): string | undefined {
   const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
   const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
   return first === undefined ? name : `${first.replace(formOfAddress, '')} ${last}`;
 }
 
-/** A longer text is not a name but a note in the wrong column. */
+/** Maximum length of a name. A longer text is a note in the wrong column. */
 const longestName = 300;
 
-/** Texts that mean that a person has no employer. They identify nobody. */
+/** Pattern of texts that mean that a person has no employer. These texts identify nobody. */
 const noEmployer = new RegExp(`^(?:${lists.noEmployer.join('|')})$`, 'iu');
 
-/** The display form of an employer's name; the first of several: `Acme;Orbit`. Digits are enough: `3M`, `1-800-4`. */
+/**
+ * Reads an employer's name from a cell; of several (`Acme;Orbit`), the first. A name may consist of digits: `3M`,
+ * `1-800-4`.
+ */
 export function parseOrganizationName(cell: string): string | undefined {
   const text = unescaped(cell);
   const name = displayForm(
@@ -111,8 +131,8 @@ export function parseOrganizationName(cell: string): string | undefined {
 const legalForms = new Set(lists.legalForms);
 
 /**
- * The comparison form of a company's name, without article and legal form, and with `and` for `&`. `The Acme Co., Ltd.`
- * and `ACME` have the same form.
+ * Returns the comparison form of a company's name, without article and legal form, and with `and` for `&`. `The Acme
+ * Co., Ltd.` and `ACME` have the same form.
  */
 export function organizationForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))

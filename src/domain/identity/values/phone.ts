@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { displayForm } from './normalise.ts';
 
-/** A phone number as delivered. Unknown values of enumerations are kept. */
+/** A phone number as the service delivers it. Unknown values of enumerations are kept. */
 export interface DeliveredPhone {
   readonly rawNumber: string | undefined;
   readonly sanitizedNumber: string | undefined;
@@ -12,11 +12,11 @@ export interface DeliveredPhone {
   readonly position: number | undefined;
 }
 
-/** One number of a contact, as the warehouse stores it. */
+/** A phone number of a person, as the warehouse stores it. */
 export interface Phone {
-  /** E.164, or the service's spelling if the number cannot be parsed. */
+  /** The number in E.164, or in the service's spelling if it cannot be parsed. */
   readonly number: string;
-  /** Null if the number is not possible. */
+  /** The number in E.164; null if it is not a possible phone number. */
   readonly e164: string | null;
   readonly rawNumber: string | null;
   readonly type: string | null;
@@ -27,8 +27,8 @@ export interface Phone {
 }
 
 /**
- * Tidies delivered numbers: E.164 by libphonenumber, one entry per number, no empty ones. The first entry of a number
- * counts, except that do-not-call in any entry applies.
+ * Tidies delivered phone numbers: E.164 by libphonenumber, without duplicates and empty numbers. The first entry of a
+ * number counts, but do-not-call in any entry applies.
  *
  * @param phones in the order of the delivery
  */
@@ -55,27 +55,28 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
       status: tidy(phone.status),
       dncStatus,
       confidence: tidy(phone.confidence),
-      // An implausible index is ignored.
+      // A position that is not plausible is replaced by the position in the list.
       position: stated >= 0 && stated < 10_000 ? stated : index,
     });
   }
   return [...byNumber.values()];
 }
 
-/** The type of a number at the employer's headquarters. */
+/** The type of a phone number at the employer's headquarters. */
 export const switchboard = 'work_hq';
 
 const typesByUse = ['mobile', 'work_direct', 'other', switchboard, 'home'];
 
 /**
- * Ranks a number for `enriched_contacts.phone`, in this order; lowest first. Missing: unknown. With equal ranks, the
- * service's order (`position`) decides, then the number itself, so that the choice is deterministic.
+ * Returns the ranks by which `enriched_contacts.phone` is chosen, the most important first; the lowest rank wins. If
+ * all ranks are equal, the service's order (`position`) decides, then the number itself, so that the choice is
+ * deterministic.
  */
 export function rankPhone(phone: Phone) {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type.toLowerCase());
   return {
     ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
-    // Null: this number is never chosen.
+    // A number with rank null is never chosen.
     status_rank: isInvalid(phone.status) ? null : isChecked(phone.status) ? 0 : 1,
     e164_rank: phone.e164 === null ? 1 : 0,
     ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
@@ -87,7 +88,7 @@ export const isMobile = (type: Stated): boolean => type?.toLowerCase() === 'mobi
 export const isChecked = (status: Stated): boolean => status?.toLowerCase() === 'valid_number';
 export const isInvalid = (status: Stated): boolean => status?.toLowerCase() === 'invalid_number';
 
-/** Whether a number must not be called. Unknown values count as do-not-call. */
+/** True if a phone number must not be called. Unknown values of the status count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
@@ -98,13 +99,16 @@ function e164Of(text: string | undefined): string | null {
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/** Removes NUL, lone surrogates and control characters. PostgreSQL refuses them, or a terminal would execute them. */
+/**
+ * Removes NUL, lone surrogates and control characters. PostgreSQL refuses some of them, and a terminal would execute
+ * others.
+ */
 function tidy(text: string | undefined): string | null {
   const clean = text === undefined ? '' : displayForm(text).slice(0, longestText).toWellFormed();
   return clean === '' ? null : clean;
 }
 
-/** Only this many numbers of a list are read; more are an error. */
+/** Maximum number of phone numbers in a list. A longer list is an error of the service, and the rest is not read. */
 const mostNumbers = 100;
-/** Longer than any spelling of a number. */
+/** Maximum length of a phone number as text. No spelling of a number is longer. */
 const longestText = 200;

@@ -2,18 +2,16 @@ import { decodePercent } from '../../text/url-parts.ts';
 import { displayForm } from './normalise.ts';
 
 /**
- * `/in/jane-doe` and the older `/pub/jane-doe/1a/2b/3c`, followed by a language or a tab of the page. Links in e-mails
- * begin with `/comm`.
+ * Pattern of a profile's path: `/in/jane-doe` or the older `/pub/jane-doe/1a/2b/3c`, with an optional language or tab.
+ * Links in e-mails begin with `/comm`.
  */
 const profilePath =
   /^(?:\/(?:mwlite|comm))?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
 
 /**
- * Reads the URL of a person's page on the professional network.
- *
- * Such a page is identified by its path, because companies and other pages have other paths. Ignores country hosts
- * (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case.
+ * Reads the URL of a person's page on the professional network. The path identifies the page. Country hosts (`de.`),
+ * `www.`, `m.`, scheme, query, fragment, language and letter case are ignored.
  *
  * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is not such a URL
  */
@@ -28,8 +26,7 @@ export function parseProfileUrl(cell: string): string | undefined {
 
 /**
  * Finds the spelling of a profile URL in a row. A service may compare URLs exactly, so a call sends the URL as the CRM
- * has it, with `www.`, scheme, letter case and trailing slash. Other differences, such as a country host or a query,
- * are removed, because no service stores them.
+ * has it. Only parts that no service stores, such as a country host or a query, are removed.
  *
  * @returns undefined if no cell has this page in such a form
  */
@@ -42,7 +39,8 @@ export function findWrittenProfileUrl(cells: readonly string[], profileUrl: stri
 }
 
 /**
- * Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both forms of `josé` are the same page. Invalid codes stay.
+ * Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both Unicode forms of `josé` are the same page. Invalid
+ * codes stay.
  */
 function decoded(path: string, encodings = mostEncodings): string {
   let text = path;
@@ -50,5 +48,5 @@ function decoded(path: string, encodings = mostEncodings): string {
   return text.toLowerCase().normalize('NFC');
 }
 
-/** Every program that forwards a link may encode it again. */
+/** Maximum number of times that a link is decoded. Every program that forwards a link may encode it again. */
 const mostEncodings = 3;
