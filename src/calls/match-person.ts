@@ -127,7 +127,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   return { callId, budgetIds, price };
 }
 
-/** Replaces the next step of failures whose own text mentions attempts and rows, because this call has neither. */
+/** Replaces the next step of failures that mention attempts and rows, because this call has neither. */
 function withNext(failure: ServiceFailure): Problem {
   const next = nextAfter(failure);
   if (next === undefined) return failure;

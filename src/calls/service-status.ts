@@ -20,7 +20,7 @@ import { getRun } from '../runs/runs.ts';
 import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 
-/** The user to whom the credential belongs, or why this user is unknown. */
+/** The user of the credential, or why this user is unknown. */
 type ActingUser =
   | { readonly userId: string }
   | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
@@ -87,7 +87,11 @@ async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<bo
   throw refused(client, 'the service refuses the credential', 'GET /auth/health');
 }
 
-/** @throws Problem if the service refuses the credential */
+/**
+ * Returns the failure of a free request to the service.
+ *
+ * @throws Problem if the service refuses the credential
+ */
 function failureOf(
   client: ServiceClient,
   error: unknown,

@@ -72,7 +72,8 @@ export async function readBackendPid(client: ClientBase): Promise<number> {
 }
 
 /**
- * Wraps the option `onConnect` of a pool. The pool waits for the returned promise, although its type says otherwise.
+ * Wraps the option `onConnect` of a pool. The pool waits for the returned promise, although the type of the option has
+ * no promise.
  */
 export function afterConnect(work: (client: ClientBase) => unknown): (client: ClientBase) => unknown {
   return work;

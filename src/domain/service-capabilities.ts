@@ -34,7 +34,7 @@ interface ServiceCapabilities {
   readonly peoplePerCall: number;
   /** Prices in whole credits. `mobilePhone` is billed in addition to `record` if a mobile phone is returned. */
   readonly prices: { readonly record: number; readonly mobilePhone: number };
-  /** Endpoints whose calls the service counts together. Each has its own rate windows. */
+  /** Rate scopes: the service counts the calls of a scope together. Each scope has its own rate windows. */
   readonly scopes: { readonly bulkMatch: string; readonly match: string; readonly poll: string };
   /** Seconds for which the service keeps results. Afterwards no late result can arrive. */
   readonly resultsKeptSeconds: number;

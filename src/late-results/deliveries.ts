@@ -82,7 +82,7 @@ export interface WaitingDelivery {
 }
 
 /**
- * Reads the deliveries in the inbox whose calls are no longer in flight, oldest first.
+ * Reads the deliveries in the inbox, except deliveries of calls in flight, oldest first.
  *
  * @param scope one attempt, one run, or all runs without a workflow that syncs late results
  */

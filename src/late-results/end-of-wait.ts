@@ -17,7 +17,7 @@ import type { Tables } from '../db/schema.ts';
 /**
  * Settles a call after its deadline by the service's last body: of a poll, or of each delivery if the call cannot be
  * polled. A kind of results is complete if a body has all its results and counts the missing people, or if the service
- * says that the request has ended. A body about e-mails does not complete phones.
+ * reports the end of the request. A body about e-mails does not complete phones.
  *
  * @param polled undefined: the call cannot be polled
  */

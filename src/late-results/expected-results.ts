@@ -19,7 +19,7 @@ export interface ExpectedResult {
   readonly emails: readonly string[];
 }
 
-/** A call whose attempt is locked, so that its deliveries are applied one after another. */
+/** A call with a locked attempt. The lock makes sure that its deliveries are applied one after another. */
 export interface LockedCall {
   readonly attemptId: string;
   readonly runId: string;

@@ -23,7 +23,7 @@ export interface AdmissionRequest {
   readonly creditsPerPerson: Credits;
   /** Longest time from admission to the end of the call, in seconds. */
   readonly deadlineSeconds: number;
-  /** True if the request asks for late results. Then it needs a webhook URL with a token. */
+  /** True if the request is for late results. Then it needs a webhook URL with a token. */
   readonly lateResults: boolean;
 }
 

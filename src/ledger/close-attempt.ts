@@ -213,8 +213,8 @@ export async function markUnknown(
 }
 
 /**
- * Deletes the claims of an ended call, so that later runs may call for its people. Claims stay for people whom this run
- * calls for again, and for people in another open call.
+ * Deletes the claims of an ended call, so that later runs may call for its people. Claims stay for people of further
+ * calls of this run, and for people in another open call.
  */
 export async function releaseClaims(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`

@@ -39,7 +39,7 @@ interface Affordable {
  * Locks every budget of a call and reserves the worst case, for as many people as every budget can pay for.
  *
  * @param perPerson worst case for one person
- * @returns number of people for whom credits are reserved; 0: nothing is reserved
+ * @returns number of people with reserved credits; 0: nothing is reserved
  */
 export async function reserve(
   transaction: Transaction<Tables>,

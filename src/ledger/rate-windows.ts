@@ -277,7 +277,7 @@ export interface RateReport {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The request whose response contains the report: a call with a slot, or another request with its start time. */
+/** The request that was answered with a rate report: a call with a slot, or another request with its start time. */
 type ReportingRequest =
   | { readonly callId: string }
   /** Start of the request by the clock of the database (`readClockText`). */

@@ -15,7 +15,7 @@ import { operations } from '../service/client.ts';
 import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
 import { factsOfAnswer, keyOfId } from './observation.ts';
 
-/** A call whose answer is stored. */
+/** A call with its stored answer. */
 export type AnsweredCall = Awaited<ReturnType<typeof readAnsweredCalls>>[number];
 
 /** A row of the export that a call was made for. */
@@ -54,7 +54,7 @@ interface CallRow {
   })[];
 }
 
-/** Reads calls whose answers are stored, in the order of `attemptIds`. Calls without a stored answer are left out. */
+/** Reads calls with their stored answers, in the order of `attemptIds`. Calls without a stored answer are left out. */
 export async function readAnsweredCalls(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],

@@ -49,6 +49,8 @@ export async function* readChanges(
 }
 
 /**
+ * Reads the end of the change feed.
+ *
  * @returns the cursor of the newest change, even if retention has removed this change; undefined if the feed is empty
  */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
@@ -62,7 +64,12 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
 const readFeed =
   'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
 
-/** @param next next step in the error message, because each command gets its cursor from another place */
+/**
+ * Checks the form of a cursor of the change feed.
+ *
+ * @param next next step in the error message, because each command gets its cursor from another place
+ * @throws Problem `changes.cursor-invalid`
+ */
 export function parseCursor(cursor: string, next = readFeed): string {
   if (/^\d{1,18}$/.test(cursor.trim())) return cursor.trim();
   throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
@@ -130,7 +137,11 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/** @param before changes before this time are old; null: no change is old */
+/**
+ * Counts the old changes in the change feed.
+ *
+ * @param before changes before this time are old; null: no change is old
+ */
 export async function countOldChanges({ database }: Warehouse, before: RawBuilder<Date | null>) {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from changes where changed_at < ${before}

@@ -48,7 +48,7 @@ interface DecidedStep {
   /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly near: Neighbourhood;
-  /** People whom the step has recomputed, by `nameOfPerson`. */
+  /** People that the step has recomputed, by `nameOfPerson`. */
   readonly touched: ReadonlyMap<string, FoldedRow>;
   /** Values that the recomputed people had before the step, by `nameOfPerson`. */
   readonly before: ReadonlyMap<string, PersonValues>;
@@ -168,8 +168,8 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
   if (!match) return undefined;
   const current = step.near.person(match);
   const newest = contact.records[0]?.compared;
-  // A switch to another service does not take people away: the person of the former service stays until the contact's
-  // cells contradict this person.
+  // After a switch to another service, the contact keeps the person of the former service until its cells contradict
+  // this person.
   const isKept =
     current !== undefined &&
     newest !== undefined &&
@@ -225,7 +225,7 @@ async function writeNotes(
   `.execute(transaction);
 }
 
-/** Appends one change to the feed for each contact whose row of `enriched_contacts` changed. */
+/** Appends one change to the feed for each contact with a changed row of `enriched_contacts`. */
 async function writeFeed(
   { transaction, touched, before }: DecidedStep,
   changes: readonly Change[],

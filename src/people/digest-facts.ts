@@ -36,7 +36,7 @@ export async function digestFacts(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
   facts: {
-    /** Ids of attempts whose stored answers are digested. */
+    /** Ids of attempts with the stored answers to digest. */
     readonly answers: readonly string[];
     readonly contacts: readonly ContactKey[];
     readonly people: readonly PersonName[];
@@ -79,7 +79,7 @@ export async function digestFacts(
   for (const each of digested) await removeSuppressed(transaction, each);
   return {
     ...figures,
-    /** Names of the people and contacts whose stored values or matches the digest has changed. */
+    /** Names of people with changed values, and of contacts with changed matches. */
     differing: [...people.differing, ...changed],
   };
 }
@@ -109,7 +109,7 @@ function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { 
   return undefined;
 }
 
-/** Appends the observations of new answers to the log, and recomputes the people whom the answers name. */
+/** Appends the observations of new answers to the log, and recomputes the people in these answers. */
 async function observe(step: DigestStep, people: readonly PersonName[]) {
   const { transaction, calls } = step;
   const named = calls.flatMap(({ service, arrived }) =>

@@ -120,8 +120,8 @@ export async function writeCalls(
   calls: readonly DigestedCall[],
 ): Promise<void> {
   if (calls.length === 0) return;
-  // A partial answer says nothing about people who are missing in it. Their rows stay without an outcome, so a run can
-  // call for them again.
+  // A partial answer leaves out people that the service has not processed. Their rows stay without an outcome, so a run
+  // can call for them again.
   const answered = calls.map((digested) =>
     digested.call.answer.partial
       ? { ...digested, rows: digested.rows.filter(({ outcome }) => outcome !== 'not_found') }

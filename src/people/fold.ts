@@ -62,7 +62,7 @@ export function fold(observations: readonly Observation[]) {
   return { ...now, validFrom, history };
 }
 
-/** Groups of fields whose value is always the whole value of the newest observation that has this group. */
+/** Groups of fields that take their whole value from the newest observation with this group. */
 const plainGroups = Object.keys(personFieldGroups).filter(
   (group) => !['email', 'phone', 'organization_name'].includes(group),
 );

@@ -13,9 +13,9 @@ import type { Tables } from '../db/schema.ts';
 const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
 
 /**
- * Records which people late results have answered for, found or not, so that no later run pays for the same results. A
- * call whose own answer is missing counts for all of its people until an answer shows whose results these are. One
- * statement writes all lookups in key order, because several statements deadlocked with other transactions.
+ * Records the lookups of late results, found or not, so that no later run pays for the same results. If the call has no
+ * answer, all of its people count as looked up until an answer shows which person the results belong to. One statement
+ * writes all lookups in key order, because several statements deadlocked with other transactions.
  */
 export async function recordLateLookups(
   transaction: Transaction<Tables>,
@@ -25,11 +25,9 @@ export async function recordLateLookups(
     readonly options: { readonly service: string };
   },
   lookups: {
-    /** People for whom a kind of late result has arrived, found or not. */
+    /** People with a kind of late result that has arrived, found or not. */
     readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
-    /**
-     * Keys of delivered e-mails, with the people to whom the e-mails belong. A row with such an e-mail becomes fresh.
-     */
+    /** Keys of delivered e-mails, each with its person. A row with such an e-mail becomes fresh. */
     readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
     /** Kinds of late results that the call requested for all of its people. */
     readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];

@@ -30,7 +30,7 @@ import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A person whom a contact has or had, with the newest call for this contact that found the person. */
+/** A current or earlier person of a contact, with the newest call for this contact that found the person. */
 export interface ContactMatch extends PersonName {
   readonly matchId: string;
   readonly evidence: string;
@@ -88,7 +88,7 @@ export class Neighbourhood {
   }
 
   /**
-   * Adds a person whom this digest has written.
+   * Adds a person that this digest has written.
    *
    * @param keys keys by which contacts find the person
    */
@@ -143,8 +143,8 @@ export class Neighbourhood {
   }
 
   /**
-   * Reads the people who could be one of these contacts, their current people, and people whom the operator has decided
-   * about.
+   * Reads the people who could be one of these contacts, the current people of these contacts, and the people in
+   * decisions of the operator about them.
    */
   async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
     const named = contacts.flatMap(({ match, service, verdicts }) => [
@@ -242,7 +242,7 @@ export class Neighbourhood {
   /**
    * People who fit a contact only by weak evidence. The contact gets such a person only if no other contact competes.
    *
-   * @param asRival true: also people whom this contact only keeps from other contacts
+   * @param asRival true: also people that this contact cannot get but keeps from other contacts
    */
   weakCandidates(contact: ContactState, asRival = false): KnownPerson[] {
     const { service } = contact;
@@ -347,7 +347,7 @@ export function knownPerson(
   return { ...known, compared: readyPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
 }
 
-/** A contact with its records, the newest first, and the person to whom it is matched. */
+/** A contact with its records, the newest first, and its person. */
 export type ContactState = ReturnType<typeof contactState>;
 
 /** The cells of a contact in one export. */
@@ -382,7 +382,11 @@ function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly nu
   return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
 }
 
-/** @param asRivals true: names also count for contacts without a call */
+/**
+ * Keys that lead to all people who could be a contact.
+ *
+ * @param asRivals true: names also count for contacts without a call
+ */
 function keysOfContact({ source, contactId, records }: ContactState, asRivals: boolean): number[] {
   return [
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
@@ -406,7 +410,7 @@ interface StateRow extends ContactKey {
     readonly askedAt: number | null;
     readonly isBlocked: boolean;
   })[];
-  /** All people to whom the contact was ever matched. Matches by a call come first, the newest first. */
+  /** All current and earlier matches of the contact. Matches by a call come first, the newest first. */
   readonly matches: readonly ContactMatch[];
   readonly decisions: readonly ContactDecision[] | null;
 }

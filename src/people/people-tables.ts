@@ -222,7 +222,7 @@ const rowOf = (alias: string) => sql.raw(`row(${written.map((name) => `${alias}.
 /**
  * Writes the current and the earlier values of people, and the keys that lead to them.
  *
- * @returns the names of the people whose stored rows have changed
+ * @returns the names of the people with changed rows
  */
 export async function writePeople(
   transaction: Transaction<Tables>,

@@ -88,8 +88,8 @@ export async function recordContacts(
     order by key, source, contact_id
     on conflict do nothing
   `.execute(transaction);
-  // By name, only contacts that a call was made for can get a person. The names of other contacts still compete for
-  // people whom a contact got by name.
+  // Contacts without a call cannot get a person by name. Their names still compete for people that other contacts got
+  // by name.
   await sql`
     insert into digest_queue (kind, owner, name)
     select 'contact', r.source, r.contact_id
@@ -132,7 +132,7 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
     const keys = rows.map((row) =>
       row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row)),
     );
-    // This key leads to people without an id whom a call found for this contact. Only this contact can get them.
+    // This key leads to people without an id that a call found for this contact. Only this contact can get them.
     const owners = rows.map(({ source, contactId }) => ownerKey(source, contactId));
     await sql`
       update recorded_contacts r

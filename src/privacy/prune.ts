@@ -95,7 +95,7 @@ async function measureNeeded(warehouse: Warehouse, retention: Retention) {
   const rows = await measureRows(warehouse, 'rows', retention);
   return {
     ...removable,
-    /** Number of rows whose personal data is removed. */
+    /** Number of rows that lose their personal data. */
     staging: staging.pruned,
     rows: rows.pruned,
     /** Runs with data that is older than its retention, but still needed by an open call or delivery. */

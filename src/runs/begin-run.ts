@@ -89,7 +89,7 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
-/** The content of an export, or the URL of an export whose content has not changed since a time. */
+/** The content of an export, or its URL together with a time since which the content has not changed. */
 type KnownContent =
   | { readonly fileSha256: string }
   | { readonly filePath: string; readonly modifiedMilliseconds: number };

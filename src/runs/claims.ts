@@ -10,7 +10,7 @@ import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
- * SQL query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
+ * SQL query of the rows with a person that another run has claimed at a service: `row_number`, `claimed_by_run_id`,
  * `claimed_by_row_number` and `reason`. If several runs claim a person, the first by run and row is returned. After its
  * run has ended, a claim remains only if the call is unknown.
  *
@@ -148,7 +148,7 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
   return rows;
 }
 
-/** What the operator can do about people whom paused runs have claimed; undefined if there are none. */
+/** What the operator can do about people that paused runs have claimed; undefined if there are none. */
 export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
   const [first] = runs;
   if (first === undefined) return undefined;

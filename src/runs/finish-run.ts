@@ -12,7 +12,7 @@ import { isUnfinished } from '../db/run-states.ts';
 /**
  * Ends a run after all its calls. Rows without an outcome get the outcome of the ending, such as `over_budget`. If
  * calls are in flight or rows lack an outcome, the database has lost commits: these calls become `unknown`, and the run
- * pauses. A run whose late results cost more than their worst case stays paused.
+ * pauses. A run stays paused if its late results cost more than their worst case.
  *
  * @param ending `finished` requires that every row has an outcome
  * @param budget the budget that is used up, if this ends the run

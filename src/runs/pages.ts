@@ -22,7 +22,7 @@ export function askedBy(options: RunOptions): Asked {
 }
 
 /**
- * Opens a page of a run: claims its people, and drops people whom another run looked up since the plan. People are
+ * Opens a page of a run: claims its people, and drops people that another run has looked up since the plan. People are
  * claimed per page, because otherwise a backfill of several days would keep people from the nightly run. Opening a page
  * twice returns its open batches.
  *

@@ -14,8 +14,8 @@ import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /**
- * Puts the people of a pilot on the first pages, so that the run calls for them first. The pilot is a sample of people
- * in `plan_asked` whose calls leave out no fields. Each set of identifiers has its share in the sample.
+ * Puts the people of a pilot on the first pages, so that the run calls for them first. The pilot is a sample of the
+ * people in `plan_asked`, without people that have fresh fields. Each set of identifiers has its share in the sample.
  *
  * @param people requested number of people in the pilot
  * @returns the first position after the pages of the pilot

@@ -61,7 +61,7 @@ function recordOf(row: Selectable<Tables['runs']>) {
     mapping: row.mapping,
     warnings: row.warnings,
     rowsStaged: row.rows_staged,
-    /** Number of the last row whose personal data retention has removed. */
+    /** Row number up to which retention has removed the personal data. */
     rowsPruned: row.rows_pruned,
     /** Number of rows by outcome; stored only if retention has removed rows. */
     outcomes: row.outcomes,
@@ -134,8 +134,8 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of a run, if `runTransitions` allows it. A run without approval becomes `awaiting_approval` instead of
- * `running`.
+ * Sets the status of a run, if `runTransitions` allows it. A run without approval becomes `awaiting_approval` instead
+ * of `running`.
  *
  * @param decision.byOperator true: the operator resumes the run
  * @param decision.updateId the workflow update that sets the status. Temporal repeats updates after a reset; a repeated

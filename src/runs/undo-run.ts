@@ -9,8 +9,8 @@ import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 
 /**
- * Numbers of contacts whose match an undo, or the revert of an undo, can change. The run recorded the cells of these
- * contacts, and they have a person.
+ * Numbers of contacts that an undo, or the revert of an undo, can change. The run recorded the cells of these contacts,
+ * and they have a person.
  */
 export interface UndoFigures {
   /** Contacts that are only in the run's export. An undo removes them, and a revert restores them. */

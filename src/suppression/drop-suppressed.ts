@@ -139,8 +139,8 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 
 /**
  * Common table expressions that clear the recorded cells of suppressed rows, except for contacts that keep their
- * person. The emptied record stays, so that no earlier record counts as the newest. The people whom its cells competed
- * for are queued for the digest.
+ * person. The emptied record stays, so that no earlier record counts as the newest. People that fit the cleared cells
+ * are queued for the digest, because other contacts can get them now.
  *
  * @param rowNumbers query of row numbers of the run
  */

@@ -58,7 +58,7 @@ class BatchInProgress {
   /** Groups of people in the order in which calls are made for them, one call per group. No group is empty. */
   readonly #groups: Group[] = [];
   /**
-   * People whom the service refused in a call of their own. They get the outcome `rejected` when the service accepts
+   * People that the service refused in a call of their own. They get the outcome `rejected` when the service accepts
    * another person of the batch.
    */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
@@ -167,7 +167,11 @@ class BatchInProgress {
     return this.#pause(rate);
   }
 
-  /** @returns the end of the batch; undefined: the batch continues */
+  /**
+   * Continues the batch after a call.
+   *
+   * @returns the end of the batch; undefined: the batch continues
+   */
   async #continue(group: Group, result: AttemptResult): Promise<BatchResult | undefined> {
     const { warehouse, callTimeoutSeconds, patienceMilliseconds: patience } = this.#dependencies;
     const { run, batch } = this.#open;
@@ -258,7 +262,11 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason };
   }
 
-  /** @returns why the run is paused, or the earlier reason if the run was paused before */
+  /**
+   * Pauses the run.
+   *
+   * @returns why the run is paused, or the earlier reason if the run was paused before
+   */
   async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
@@ -272,7 +280,11 @@ class BatchInProgress {
     return { ...first, reason: `${first.reason}; ${paused.reason}` };
   }
 
-  /** @param pauseReason undefined: another worker or the operator paused or ended the run */
+  /**
+   * Ends the batch because the run is paused or has ended.
+   *
+   * @param pauseReason undefined: another worker or the operator paused or ended the run
+   */
   async #stop(pauseReason?: StatusReason): Promise<BatchResult> {
     const { runId } = this.#open.run;
     if (pauseReason) return { kind: 'stopped', pauseReason };

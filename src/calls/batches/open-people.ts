@@ -18,7 +18,7 @@ export interface OpenPerson {
   readonly identity: Identity;
   /** The profile URL exactly as the row contains it. */
   readonly writtenProfileUrl?: string;
-  /** Id of the person whom the operator confirmed with `enrich review`. The call sends only this id. */
+  /** Id of the person that the operator confirmed with `enrich review`. The call sends only this id. */
   readonly confirmedId?: string;
 }
 
@@ -35,7 +35,7 @@ type OpenRow = Omit<PersonOfBatch, 'identity' | 'writtenProfileUrl' | 'confirmed
     readonly cells: string | null;
   };
 
-/** SQL expression: the id of the person whom the operator confirmed for the contact of a row `r`. */
+/** SQL expression: the id of the person that the operator confirmed for the contact of a row `r`. */
 const confirmedId = sql`(
   select people.person_id
   from runs

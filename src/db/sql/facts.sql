@@ -162,8 +162,8 @@ create table enrichment_internal.lookup_history (
   lookup_run integer not null,
   key_hash uuid not null,
   field_group text not null,
-  -- Whether the service found the person; null if it returned a person whom the row did not accept, which counts as a
-  -- miss. FRESHNESS of misses differs from that of found people.
+  -- True if the service found the person; null if it returned another person, who does not fit the row. Null counts as
+  -- not found. FRESHNESS can differ for people who were not found.
   found boolean,
   primary key (key_hash, field_group)
 );

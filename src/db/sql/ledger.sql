@@ -39,14 +39,14 @@ comment on column enrichment.attempts.http_status is 'HTTP status of the answer 
 comment on column enrichment.attempts.found_ids is 'Ids of the people in the answer';
 comment on column enrichment.attempts.found_people is 'Number of people in the answer';
 comment on column enrichment.attempts.awaited_until is 'When the wait for late results ends';
-comment on column enrichment.attempts.next_poll_at is 'When the service is asked for late results';
+comment on column enrichment.attempts.next_poll_at is 'When the next poll for late results is due';
 comment on column enrichment.attempts.polls is 'Number of polls';
-comment on column enrichment.attempts.phones_with_earlier is 'True if an earlier call already asked for the phones';
+comment on column enrichment.attempts.phones_with_earlier is 'True if an earlier call already requested the phones';
 comment on column enrichment.attempts.answered_at is 'When the answer was recorded';
 comment on column enrichment.attempts.decided_at is 'When the operator last decided the cost; null: never';
 comment on column enrichment.attempts.closed_at is 'When the attempt ended';
 alter table enrichment.attempts alter column run_id set statistics 0;
--- The index includes the number of people, because a run can have millions of calls whose rows need not be read then.
+-- The index includes the number of people, so that no rows are read: a run can have millions of calls.
 create index attempts_by_batch on enrichment.attempts (run_id, batch) include (status, people);
 create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown');
 create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null;
@@ -107,7 +107,7 @@ create table enrichment.credit_statements (
 );
 comment on table enrichment.credit_statements is 'Credit usage as the service states it, before and after runs';
 comment on column enrichment.credit_statements.statement_id is 'Key of the statement';
-comment on column enrichment.credit_statements.consumed is 'Credits consumed in the cycle, as the service says';
+comment on column enrichment.credit_statements.consumed is 'Credits consumed in the cycle, by the count of the service';
 comment on column enrichment.credit_statements.cycle_start is 'Start of the credit cycle';
 comment on column enrichment.credit_statements.cycle_end is 'End of the credit cycle';
 comment on column enrichment.credit_statements.read_at is 'When the statement was read';

@@ -74,4 +74,4 @@ comment on column enrichment.organizations.short_description is 'What the compan
 comment on column enrichment.organizations.seo_description is 'Description for search engines';
 comment on column enrichment.organizations.phone is 'Phone of the company';
 comment on column enrichment.organizations.observed_at is
-  'When the service was asked for the newest answer about the company';
+  'When the call with the newest answer about the company was admitted';

@@ -132,7 +132,7 @@ comment on column enrichment.enriched_contacts.run_id is
 comment on column enrichment.enriched_contacts.row_number is
   'Record of the contact in the file of run_id, from 1, header excluded';
 comment on column enrichment.enriched_contacts.enriched_at is
-  'When the service was asked for the newest answer about the person, by any run';
+  'When the call with the newest answer about the person was admitted, in any run';
 comment on column enrichment.enriched_contacts.attempt_id is 'Call of the newest answer about the person, by any run';
 
 create view enrichment.contact_changes as

@@ -6,7 +6,7 @@ create table enrichment.suppression_entries (
   added_by text not null,
   added_at timestamptz not null default now()
 );
-comment on table enrichment.suppression_entries is 'Hashes of people and domains that are never asked for';
+comment on table enrichment.suppression_entries is 'Hashes of people and domains that are never looked up';
 comment on column enrichment.suppression_entries.entry_id is 'Hash of the identity';
 comment on column enrichment.suppression_entries.kind is 'email, profile, person, hash, name, domain or record';
 comment on column enrichment.suppression_entries.domain is 'The domain, if the entry suppresses a whole domain';

@@ -118,14 +118,14 @@ comment on table enrichment.run_rows is
 comment on column enrichment.run_rows.raw is
   'Cells as a JSON array in the order of runs.header; text, because jsonb refuses \u0000';
 comment on column enrichment.run_rows.opted_out_of_calls is
-  'The row or, after planning, any row of the same person opted out: calls ask for no phone';
+  'The row or, after planning, any row of the same person opted out: calls request no phone';
 comment on column enrichment.run_rows.keys is 'Identity keys, which decide about duplicates, freshness and claims';
 comment on column enrichment.run_rows.identity_hash is
   'Hash of the cleared cells of a suppressed row, to see in a later export whether the record has changed';
 comment on column enrichment.run_rows.record_row is
   'Other row of the file with this contact, if this row is a `duplicate` of the contact';
 comment on column enrichment.run_rows.is_contested is 'Whether the rows with this record id name different people';
-comment on column enrichment.run_rows.claimed_by_run_id is 'Run that asks for the person of an `in_flight` row';
+comment on column enrichment.run_rows.claimed_by_run_id is 'Run that makes the call for the person of an `in_flight` row';
 comment on column enrichment.run_rows.claimed_by_row_number is 'Row that represents the person in that run';
 -- The column `run_id` has no statistics in large tables. Statistics would lack a run that began after the last ANALYZE,
 -- and PostgreSQL then read all rows of the run for each person of a call. Without them it expects one row in 200.

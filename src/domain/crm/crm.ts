@@ -134,7 +134,7 @@ const importerSchema = z.strictObject({
   idInOtherLanguages: names.default([]),
   /** Pattern of record ids that the importer accepts. An id of another form could update a wrong record. */
   acceptedId: pattern,
-  /** Headers of the record id in exports. Set for a CRM whose ids look like the ids of other programs. */
+  /** Headers of the record id in exports. Set if the ids of this CRM look like the ids of other programs. */
   idsInExports: names.default([]),
   /**
    * A prefix that record ids have in some exports. The warehouse stores ids without it, and files for the importer add
@@ -156,8 +156,8 @@ const importerSchema = z.strictObject({
   /** A cell with this text makes the importer erase the field. */
   erasingCell: z.string().optional(),
   /**
-   * Effect of a blank cell when the importer updates a record. It is `erase` if the vendor's documentation does not
-   * say.
+   * Effect of a blank cell when the importer updates a record. It is `erase` if the vendor's documentation leaves this
+   * open.
    */
   blankCells: z.enum(['keep', 'erase']),
   /** One sentence that tells the operator how to import the files. */

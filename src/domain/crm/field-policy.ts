@@ -69,7 +69,7 @@ export interface FieldFacts {
   readonly hasChangedJob: boolean;
 }
 
-/** Fields whose values depend on the employer. */
+/** Fields that change when the person has a new employer. */
 const jobFields: ReadonlySet<ImportField> = new Set(['title', 'email', 'phone', 'organization_name']);
 
 /**

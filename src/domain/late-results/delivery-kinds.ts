@@ -57,8 +57,8 @@ export function deliveryKindOf(stated: DeliveryKind, extras: RequestedExtras): D
 }
 
 /**
- * The groups of fields that a run requests. Lookups are recorded per group, so a run with phones calls for a person
- * whose profile is fresh but whose phone is not.
+ * The groups of fields that a run requests. Lookups are recorded per group: if a person's profile is fresh but the
+ * phone is not, a run with phones calls for this person.
  */
 export function requestedFieldGroups(extras: RequestedExtras): string[] {
   return [

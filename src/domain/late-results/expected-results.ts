@@ -7,7 +7,7 @@ import {
 } from './delivery-kinds.ts';
 import type { Credits } from '../money/decimal.ts';
 
-/** A person for whom a call expects late results. Ids and e-mails are hashes, which stay after an erasure. */
+/** A person of a call that expects late results. Ids and e-mails are hashes, which stay after an erasure. */
 export interface ExpectedPerson {
   readonly key: string;
   /** Hashes of the person's e-mails in the answer, without shared mailboxes. */
@@ -151,7 +151,7 @@ export interface LateBill {
   /** The total cost of the deliveries. If it is uncertain, the highest single price. */
   readonly credits: Credits;
   readonly certain: boolean;
-  /** Number of deliveries whose prices are in the total. */
+  /** Number of deliveries that contribute a price to the total. */
   readonly deliveries: number;
 }
 
@@ -182,7 +182,8 @@ export function lateBill(deliveries: readonly PricedResults[]): LateBill {
     sets.set(key, { results: new Set(results), credits: max(credits, sets.get(key)?.credits ?? 0n) });
   }
   const searches = new Set(priced.flatMap(({ covers, brings }) => (brings.length === 0 ? covers : [])));
-  // The price of a delivery with values may include a search whose price another delivery states alone.
+  // The price of a delivery with values may include a search, and another delivery may state the price of this search
+  // alone.
   const areApart = priced.every(
     ({ covers, brings }) => brings.length === 0 || !covers.some((each) => searches.has(each)),
   );

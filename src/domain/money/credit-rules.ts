@@ -104,11 +104,11 @@ export function assumedCredits(ask: Ask): ExpectedCredits {
   return { low: table('low'), expected: atLeast(table('expected')), high: atLeast(table('high')) };
 }
 
-/** Percentages of people whom the service did not know in an earlier call but knows in the next call. */
+/** Shares in percent: people that the service did not know in an earlier call but knows in the next call. */
 const missedAndFound = { expected: 10n, high: 40n };
 
 /**
- * The expected cost of people whom earlier calls did not find. Most of them are not found again, and such a call costs
+ * The expected cost of people that earlier calls did not find. Most of them are not found again, and such a call costs
  * nothing.
  *
  * @param perFoundPerson expected cost of a found person

@@ -6,7 +6,7 @@ interface OutcomeFacts {
   readonly answer: 'person' | 'data' | null;
   /**
    * Group of the outcome in the report. `not asked`: the run makes no call for the person of the row. `cannot be
-   * asked`: the row identifies no person, or a person for whom no call is allowed.
+   * asked`: the row identifies no person, or calls for this person are not allowed.
    */
   readonly group: 'enriched' | 'no person found' | 'not asked' | 'cannot be asked' | 'needs a decision';
   /** Text that explains the outcome in the report. */
@@ -47,7 +47,7 @@ export const outcomeFacts = {
 
 export type Outcome = keyof typeof outcomeFacts;
 
-/** Outcomes of rows whose call has a recorded answer. */
+/** Outcomes of rows with a recorded answer. */
 export type AnsweredOutcome = {
   [Name in Outcome]: (typeof outcomeFacts)[Name]['answer'] extends null ? never : Name;
 }[Outcome];
@@ -55,7 +55,7 @@ export type AnsweredOutcome = {
 /** First words of the reason of a `duplicate` if another row of the file represents the person. */
 export const samePersonReason = 'the same person as row ';
 
-/** Note in the reason of a row whose contact got the data of a known person without a call. */
+/** Note in the reason of a row: the contact of the row got the data of a known person without a call. */
 export const filledNote = 'filled without a call';
 
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
@@ -79,12 +79,12 @@ export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].answer !== null,
 );
 
-/** Outcomes of rows whose answer contained no matching person. A later answer can replace them. */
+/** Outcomes of rows with an answer that contained no matching person. A later answer can replace these outcomes. */
 export const outcomesWithoutPerson: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'no person found',
 );
 
-/** Outcomes of rows with a person for whom the run makes no call. */
+/** Outcomes of rows that identify a person but need no call. */
 export const outcomesNotAsked: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'not asked',
 );

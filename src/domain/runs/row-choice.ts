@@ -1,6 +1,6 @@
 import { UsageProblem, type Problem } from '../problem.ts';
 
-/** A column of the export whose values determine the order of calls. */
+/** The order of calls: a column of the export and the direction in which its values are sorted. */
 export interface RowOrder {
   readonly column: string;
   readonly descending: boolean;

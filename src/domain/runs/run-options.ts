@@ -35,9 +35,7 @@ export interface RunOptions {
   readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
   /** What the run does if a budget is exhausted; null: the default of the budget (`policyOf`). */
   readonly onBudget: BudgetPolicy | null;
-  /**
-   * With `retry`, the run makes one more call for people whose call has an unknown cost, and may pay for both calls.
-   */
+  /** With `retry`, the run makes one more call for people of a call with unknown cost, and may pay for both calls. */
   readonly onUnknown: 'hold' | 'retry';
   /** Number of people in the first calls. The quality gates then decide whether the run continues. Null: no pilot. */
   readonly pilot: number | null;

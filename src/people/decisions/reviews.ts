@@ -17,7 +17,8 @@ const contactsPerBatch = 500;
 
 /**
  * Finds contacts that need a review: they have no person, but share an identifier, a shared mailbox, or name and
- * employer with a known person about whom the operator has not decided. Contacts of the newest export come first.
+ * employer with a known person, and the operator has not decided about this person. Contacts of the newest export come
+ * first.
  */
 export async function findWithheld(
   database: Kysely<Tables>,
@@ -115,7 +116,7 @@ async function readReviewed(transaction: Transaction<Tables>, contact: ContactKe
   return { near, state, service: state.service };
 }
 
-/** The id of the person to whom a contact is matched; null if the contact has no person. */
+/** The id of a contact's person; null if the contact has no person. */
 async function readPersonId(
   database: Kysely<Tables>,
   { source, contactId }: ContactKey,
@@ -138,7 +139,11 @@ interface MadeDecision {
   readonly decided_at: Date;
 }
 
-/** @throws Problem `contact.unknown`, `contact.unidentified` */
+/**
+ * Reads what the operator needs to know to decide about a contact.
+ *
+ * @throws Problem `contact.unknown`, `contact.unidentified`
+ */
 export async function readReview(database: Kysely<Tables>, contact: ContactKey) {
   return database.transaction().execute(async (transaction) => {
     const { near, state, service } = await readReviewed(transaction, contact);
@@ -156,7 +161,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
     return {
       source: contact.source,
       contact_id: contact.contactId,
-      /** Id of the person to whom the contact is matched; null if the contact has no person. */
+      /** Id of the contact's person; null if the contact has no person. */
       person_id: await readPersonId(transaction, contact),
       evidence: state.match?.evidence ?? null,
       candidates: candidatesOf(near, state),
@@ -238,7 +243,7 @@ async function decideIn(
   return {
     /** False if the newest decision about this contact and person was the same. */
     isNew,
-    /** Id of the person whom the contact had before the decision; null if it had none. */
+    /** Id of the contact's person before the decision; null if it had none. */
     personBefore,
     personNow,
   };

@@ -36,9 +36,9 @@ export interface PlannedRows extends Pick<
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];
     readonly people: number;
-    /** Number of these people whom an earlier call found. */
+    /** Number of these people that an earlier call found. */
     readonly foundBefore: number;
-    /** Number of these people whom earlier calls did not find. */
+    /** Number of these people that earlier calls did not find. */
     readonly missedBefore: number;
   }[];
 }

@@ -290,7 +290,11 @@ async function readEarlierExports({ database }: Warehouse, run: RunRecord): Prom
   return rows;
 }
 
-/** @returns why the run cannot be planned: its row selection uses an unknown column, or values that identify people */
+/**
+ * Checks the options that select and order rows.
+ *
+ * @returns why the run cannot be planned: its row selection uses an unknown column, or values that identify people
+ */
 function refusedChoice({ header, mapping, options }: RunRecord): Problem | undefined {
   try {
     const columns = { header: header ?? [], mapping: mapping ?? {} };

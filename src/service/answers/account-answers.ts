@@ -26,7 +26,7 @@ function isPlain(body: Buffer): boolean {
 
 const userSchema = z.looseObject({ id: z.string(), name: text, first_name: text, last_name: text });
 
-/** Reads the user to whom the credential belongs. The interface document shows only the identifier. */
+/** Reads the user of the credential. The interface document shows only the identifier. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
   const { id, name, first_name: first, last_name: last } = readAnswer(answer, endpoint, userSchema).data;
   return { id, name: name ?? ([first, last].filter(Boolean).join(' ') || undefined) };

@@ -288,7 +288,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
     ...readMatches(elements),
     /** True if the service did not process everyone. Later calls can be made for people who were not found. */
     partial,
-    /** Billed credits. If undefined, `creditsProblem` says why, and the reservation stays. */
+    /** Billed credits. Undefined if the price cannot be read (see `creditsProblem`); then the reservation stays. */
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,

@@ -120,7 +120,7 @@ function deliveredPerson(
       ...(listed || waterfall?.['emails'] !== undefined ? ['emails'] : []),
       ...(numbers || waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
     ],
-    /** True if a status says that results will follow, or if no phone of the person can be read. */
+    /** True if more results will follow by the stated status, or if no phone of the person can be read. */
     isPending: isUnread || [status, bodyStatus].some((each) => pendingStatus.test(each ?? '')),
   };
 }

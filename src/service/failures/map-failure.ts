@@ -231,7 +231,7 @@ function mayBeBilled(credits: unknown): boolean {
 /**
  * Reads the answer of a call with the schema of its operation. Pure.
  *
- * @throws ServiceFailure for a status other than success, for a 2xx whose body is a refusal, and for an invalid body
+ * @throws ServiceFailure for a status other than success, for a 2xx with a refusal, and for an invalid body
  */
 export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
   const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;

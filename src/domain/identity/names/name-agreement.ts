@@ -114,8 +114,8 @@ function lastNamesAgree(one: readonly string[], other: readonly string[]): boole
 }
 
 /**
- * True if each name has a word that the other lacks, as in `James Alan Smith` (whose last name may be `Alan Smith`) and
- * `James B.`
+ * True if each name has a word that the other lacks. For example, `James Alan Smith` and `James B.` differ, although
+ * the last name of the first may be `Alan Smith`.
  */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
