@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Creates a virtual environment with these packages in dist, once. @returns its folder of commands
+ * Creates a virtual environment with these packages in dist, once. Ends this process with 0 if Python 3 with venv and
+ * pip is missing, or if PyPI is unreachable.
  *
- * Ends this process with 0 if Python 3 with venv and pip is missing, or if PyPI is unreachable.
+ * @returns the folder with the commands of the environment
  */
 export function pythonEnvironment(name, packages) {
   const folder = fileURLToPath(new URL(`../dist/.${name}`, import.meta.url));

@@ -273,7 +273,8 @@ async function runWorker(worker: WorkerToRun): Promise<void> {
     let hadFailed = false;
     look = setInterval(() => {
       const hasFailed = worker.getState() === 'FAILED';
-      // After all other errors, `run()` soon ends with the error.
+      // `run()` ends with an error of its own soon after most failures, so a worker must be FAILED in two checks in a
+      // row.
       if (hasFailed && hadFailed) reject(new Error('it can poll Temporal no longer; its log has the error'));
       hadFailed = hasFailed;
     }, lookMilliseconds);

@@ -123,8 +123,9 @@ class PageInProgress {
   }
 
   /**
-   * Shows the page in the Temporal UI. @param result explains an end with people left, because Temporal shows
-   * "Completed"
+   * Shows the page in the Temporal UI.
+   *
+   * @param result explains an end with people left, because Temporal shows "Completed"
    */
   #show(result?: PageResult['kind']): void {
     const { reason } = this.#wait;
@@ -179,7 +180,7 @@ class PageWait {
 
 async function tellRun(reason: string | null): Promise<void> {
   const { parent } = workflowInfo();
-  // A parent run that has ended ignores the signal.
+  // The signal fails if the run has ended. The failure does no harm.
   if (parent)
     await getExternalWorkflowHandle(parent.workflowId)
       .signal(pageWaitsSignal, reason)

@@ -72,8 +72,9 @@ export class LateResults {
   }
 
   /**
-   * Syncs until `isEnough`. @param longestPause maximum pause without a poll, because a killed receiver may lose a
-   * signal
+   * Syncs until `isEnough`.
+   *
+   * @param longestPause maximum pause without a poll, because a killed receiver may lose a signal
    */
   async #syncUntil(isEnough: () => boolean, longestPause: number): Promise<void> {
     while (!isEnough()) {

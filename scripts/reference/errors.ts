@@ -148,7 +148,9 @@ function textsOfCode(): ReadonlyMap<string, readonly ErrorText[]> {
 }
 
 /**
- * Returns the text that follows a type. @param index number of the type in a condition, whose branch the texts share
+ * Returns the text that follows a type.
+ *
+ * @param index number of the type in a condition, whose branch the texts share
  */
 function textAfter(given: readonly Node[], texts: Texts, index: number): ErrorText {
   const branch = index === 0 ? 'consequent' : 'alternate';

@@ -10,7 +10,7 @@ import { defaultEvents, notifiedEvents } from '../domain/runs/notified-event.ts'
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
-/** Host and port on which a server of the product listens. */
+/** Host and port on which a server listens, such as the receiver or the metrics endpoint. */
 export interface ListenAddress {
   readonly host: string;
   /** Port number; 0 chooses a free port. */
@@ -69,7 +69,10 @@ const serviceAddress = url('http:', 'https:')
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
 
 /**
- * A setting that is not a text. @param must what the value must be, in an error @param read returns undefined if wrong
+ * A setting that is not a text.
+ *
+ * @param must what the value must be, in an error
+ * @param read returns undefined if wrong
  */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {

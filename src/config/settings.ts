@@ -56,8 +56,9 @@ export class WrongSettings extends UsageProblem {
 }
 
 /**
- * Reads all settings. One error names every wrong setting. @param overrides values that replace those of the
- * environment
+ * Reads all settings. One error names every wrong setting.
+ *
+ * @param overrides values that replace those of the environment
  */
 export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
   const result = settingsSchema.safeParse({ ...environment, ...overrides });

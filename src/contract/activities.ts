@@ -25,7 +25,7 @@ export interface BatchesRequest extends PageRequest {
   readonly batches: readonly number[];
 }
 
-/** Whether a run continues after its pilot. The Temporal UI shows this result. */
+/** Result of judging a pilot: whether its run continues. The Temporal UI shows this result. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: StatusReason }
@@ -91,15 +91,15 @@ export type BatchesResult = BatchResult & { readonly left: readonly number[] };
  */
 export type PageResult = { readonly kind: 'done' | 'unfinished' } | Ended;
 
-/** Counts of what retention removed. */
+/** Counts of the data that retention has removed. */
 export interface Pruned {
-  /** Deleted bodies of answers. */
+  /** Number of answers whose body was removed. */
   readonly answers: number;
-  /** Deleted bodies of deliveries. */
+  /** Number of deliveries whose body was removed. */
   readonly deliveries: number;
-  /** Rows of exports without their personal data. */
+  /** Number of rows whose personal data was removed. */
   readonly rows: number;
-  /** Runs with data older than `RETENTION` that was kept, because calls or deliveries are unfinished. */
+  /** Number of runs whose data is older than `RETENTION` and was kept, because calls or deliveries are unfinished. */
   readonly heldRuns: number;
 }
 

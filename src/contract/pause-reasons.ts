@@ -3,7 +3,7 @@ interface PauseReasonFacts {
   readonly needs: 'fix' | 'decision' | 'nothing';
   /** True for a quality gate. Running the same command again does not continue such a run. */
   readonly isQualityGate?: boolean;
-  /** Text for the runbook. */
+  /** Explanation of the pause in the runbook. */
   readonly meaning: string;
 }
 

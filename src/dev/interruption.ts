@@ -72,7 +72,9 @@ export function endWithNpm(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Reads the parent of a process on Linux. @returns undefined if the process cannot be read, perhaps only for a moment
+ * Reads the parent of a process on Linux.
+ *
+ * @returns undefined if the process cannot be read, perhaps only for a moment
  */
 function parentOf(processId: number): string | undefined {
   try {

@@ -180,7 +180,7 @@ function passwordFile(directory: string): string {
 function createPassword(directory: string): string {
   const password = randomBytes(24).toString('hex');
   writeFileSync(passwordFile(directory), `${password}\n`, { mode: 0o600 });
-  // `mode` in the call above applies only to a new file.
+  // `writeFileSync` applies its `mode` only to a new file.
   chmodSync(passwordFile(directory), 0o600);
   return password;
 }

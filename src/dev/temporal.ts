@@ -72,7 +72,8 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
       environment: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
-        // With a small heap, the server spends much processor time on garbage collection.
+        // GOGC lets the heap of a server for tests grow: with a small heap, garbage collection takes much processor
+        // time.
         ...(durable ? {} : { GOGC: '400' }),
       },
     }),

@@ -84,6 +84,7 @@ const outputTables = ['enriched_contacts', 'people', 'organizations', 'observati
 /**
  * Makes an event of OpenLineage 2-0-2. The export is the input, and tables of the warehouse are the outputs. The event
  * has names, counts and times, without personal data.
+ *
  * @public used by `scripts/check-data-tools.mjs`
  */
 export function lineageEvent(

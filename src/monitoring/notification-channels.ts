@@ -37,6 +37,7 @@ export async function postJson(
 
 /**
  * Makes a channel that posts to a URL.
+ *
  * @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined sends no signature
  */
 export function urlChannel(url: string, secret: string | undefined): Channel {

@@ -87,7 +87,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
   };
 }
 
-/** Lists what only the operator can do about the run, most urgent first. */
+/** Lists what only the operator can do about the run, the most urgent first. */
 function needsPerson(
   { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],

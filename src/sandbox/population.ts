@@ -123,7 +123,11 @@ export class Population {
     return id || hash ? undefined : this.#stranger(asked);
   }
 
-  /** Returns a person after a move to another employer, with an e-mail there. @param since date of the move */
+  /**
+   * Returns a person after a move to another employer, with the new employer's e-mail.
+   *
+   * @param since date of the move
+   */
   afterJobChange(known: Known, since: string): Known {
     const chance = new Chance(this.#seed, `new job of ${known.id}`);
     const organization = chance.pick(companies());

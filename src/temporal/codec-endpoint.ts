@@ -32,7 +32,7 @@ export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
  */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
-  // Fastify writes to its options, and settings are frozen, so it gets a copy.
+  // Fastify writes to its options, and settings are frozen, so Fastify gets a copy.
   await server.listen({ ...settings.listen });
   const { port } = server.server.address() as AddressInfo;
   return { host: settings.listen.host, port, close: () => server.close() };

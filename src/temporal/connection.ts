@@ -35,7 +35,7 @@ async function connectionOptions(
   };
 }
 
-/** Connects a client. @param codec must have the keys of the workers */
+/** Connects a client to Temporal. @param codec must have the keys of the workers */
 export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
   const { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } =
     await import('@temporalio/client');

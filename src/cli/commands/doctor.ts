@@ -136,7 +136,7 @@ async function checkService({ service }: Config): Promise<State> {
   return ok(`${where} accepts the credential; ${describeUser(user)}`);
 }
 
-/** This statement fails if the disk is full or the server is read-only. PostgreSQL drops the table at commit. */
+/** SQL that fails if the disk is full or the server is read-only. PostgreSQL drops the table at commit. */
 const writeSomeMegabytes = `create temporary table written on commit drop as
   select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
 

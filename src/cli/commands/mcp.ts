@@ -197,7 +197,9 @@ function asText(value: object) {
 }
 
 /**
- * Parses the options of a tool call with the parser of the command's flags. @throws CommanderError for wrong options
+ * Parses the options of a tool call with the parser of the command's flags.
+ *
+ * @throws CommanderError for wrong options
  */
 function flagsOf(given: ExportInput['options']): CommandFlags {
   const command = withCommandFlags(new Command())

@@ -9,6 +9,7 @@ const embeddedRole = 'enrich_analyst';
 
 /**
  * Logs in as the analyst. `SET ROLE` in the owner's session would not protect: a statement can reset the role.
+ *
  * @param most maximum number of rows
  */
 export async function readAsAnalyst(session: Session, text: string, most: number) {

@@ -5,7 +5,7 @@ import { describeFailure, withSession, type Session, type SessionNeeds } from '.
 
 export type SharedSession = ReturnType<typeof shareSession>;
 
-/** Shares one session among tool calls. It opens at the first call and closes after `stop`; an idle server has none. */
+/** Shares one session among tool calls. The session opens at the first call and closes after `stop`. */
 export function shareSession(config: Config, needs: SessionNeeds, stop: AbortController) {
   const work = new Set<Promise<unknown>>();
   let session: Promise<Session> | undefined;

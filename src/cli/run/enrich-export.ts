@@ -34,7 +34,7 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 
 /** Callbacks for a process that starts several runs, such as the MCP server. */
 interface Background {
-  /** Ends the wait for this run. Without `Background`, a signal to the process does. */
+  /** Ends the wait for this run. Without `Background`, Ctrl-C or SIGTERM ends the wait. */
   readonly interrupted: AbortSignal;
   /** Called once the run's workflow has started. */
   readonly onStart: (runId: string) => void;

@@ -44,6 +44,7 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
 
 /**
  * Makes a run's spec from a command's flags and the content of its export. The same spec finds the same unfinished run.
+ *
  * @throws Problem if the export is unusable, before a run begins
  */
 export async function specifyRun(

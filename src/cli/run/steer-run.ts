@@ -20,6 +20,7 @@ import { untilCallsAreRecorded } from './follow-run.ts';
 
 /**
  * Resumes a paused run, and starts its workflow again if it was lost.
+ *
  * @param approves whether to approve the plan of `run`
  */
 export async function resumeRun(

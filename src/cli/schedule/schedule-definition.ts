@@ -36,8 +36,9 @@ export interface ScheduleFlags {
 }
 
 /**
- * Makes a schedule from flags. @param hasBudget whether the settings have a budget; workers are assumed to have the
- * same
+ * Makes a schedule from flags.
+ *
+ * @param hasBudget whether the settings have a budget; workers are assumed to have the same
  */
 export async function defineSchedule(
   name: string,

@@ -159,7 +159,7 @@ function refused(name: string, error: unknown): unknown {
       where: '--cron',
       next: 'write it as in "0 2 * * *" (every night at two), or @daily',
     });
-  // Other errors, such as an unknown namespace, have a message of their own.
+  // Errors other than a ServiceError, such as an unknown namespace, already say what is wrong.
   if (!(error instanceof ServiceError)) return error;
   const { details, message } = (error.cause ?? error) as { details?: string; message: string };
   return new Problem('schedule.refused', `Temporal reports: ${details || message}`, {

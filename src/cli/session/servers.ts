@@ -72,6 +72,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
 
 /**
  * Starts the receiver of a command with embedded Temporal.
+ *
  * @returns undefined if another command's receiver, which stores in the same inbox, has the port
  */
 export async function runOwnReceiver(

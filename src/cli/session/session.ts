@@ -25,7 +25,7 @@ export interface Session {
   temporal(): Promise<Client>;
   work(): Promise<RunningWorker>;
   metrics(): Promise<ServedMetrics | undefined>;
-  /** Address at which this command receives deliveries; undefined before `work`, or if it receives none. */
+  /** Address of this command's receiver. Undefined before `work` has started it, or without a receiver. */
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -156,7 +156,8 @@ function openSession(
 }
 
 /**
- * Makes a part at the first call. After a failure, the next call tries again, because a server may be available then.
+ * Returns a function that makes a part at its first call. After a failure, the next call tries again, because a server
+ * may be available then.
  */
 function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | undefined;

@@ -79,7 +79,9 @@ export function share(text: string): number {
 }
 
 /**
- * Returns a text unchanged. @throws UsageProblem if it names a person: the warehouse stores it, or Temporal shows it
+ * Returns a text unchanged.
+ *
+ * @throws UsageProblem if it names a person: the warehouse stores it, or Temporal shows it
  */
 export function withoutPerson(
   text: string,

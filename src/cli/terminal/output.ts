@@ -165,10 +165,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem('unforeseen', what, { next });
 }
 
-/**
- * Lets a reader close standard output early (`enrich status
- * head -3`). Other failures of standard output are errors.
- */
+/** Lets a reader close standard output early, such as `head -3`. Other failures of standard output are errors. */
 export function guardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -228,6 +225,7 @@ const leastCut = 10;
 
 /**
  * Formats rows in columns: text aligned to the left, numbers to the right.
+ *
  * @param rows false leaves a row out
  * @param fit the widest cells are cut until the lines fit
  */

@@ -147,7 +147,7 @@ function companyOf({ service, organization_key: key }: ContactRow): CompanyKey |
   return key === null ? undefined : { service, key };
 }
 
-/** Returns a change of employer until an export of the CRM names the new employer. */
+/** Returns the contact's last change of employer. Undefined once an export of the CRM names the new employer. */
 function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow) {
   if (moved === null || detectedAt === null) return undefined;
   const { from_organization: former, to_organization: present, to_title: title } = moved;

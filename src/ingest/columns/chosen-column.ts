@@ -45,6 +45,7 @@ export function columnReader(columns: ReadColumns, name: string): (cells: readon
 
 /**
  * Refuses `--only` and `--order-by` if the export does not have the column.
+ *
  * @param isShown false hides unknown names: the first line of a file without a header is a contact
  * @throws Problem `column.unknown` that lists the columns
  */
@@ -72,6 +73,7 @@ const personalFields: ReadonlySet<unknown> = new Set(
 
 /**
  * Refuses `--only` with a value that identifies people: the run and Temporal keep the value even after an erasure.
+ *
  * @param columns undefined before the export is read; then only names of columns are checked
  * @throws Problem `setting.invalid`
  */

@@ -158,6 +158,7 @@ const fewestRounded = 3;
 /**
  * Refuses record ids that a spreadsheet program has shortened. Such an id can belong to another record, which an import
  * file would change.
+ *
  * @param isNamed true if a mapping file names the column, so that ids that end in zeros are accepted
  */
 function refuseShortenedIds(

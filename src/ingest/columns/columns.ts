@@ -40,8 +40,8 @@ export class Columns {
   }
 
   /**
-   * Takes the columns that a mapping file names for a field, in its order. Refuses a column that is named for two
-   * fields.
+   * Assigns the columns that a mapping file names for a field, in the file's order. Refuses a column that the file
+   * names for two fields.
    */
   take(references: ColumnReference | readonly ColumnReference[]): number[] {
     const columns = [...new Set([references].flat().map((reference) => this.#find(reference)))];

@@ -21,6 +21,7 @@ export const wordForm = (text: string): string => comparisonForm(text).normalize
 /**
  * Compiles patterns of words. `…` is any text; `^` and `$` are beginning and end: `do not call…` matches ` do not call
  * at home `, `…sperre` matches ` kundensperre `. Spaces may be missing (`DONOTCALL`).
+ *
  * @returns a function that tests words from `headerWords`
  */
 export function patternTest(patterns: readonly string[]): (words: string) => boolean {

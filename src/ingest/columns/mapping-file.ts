@@ -58,7 +58,9 @@ export function checkedSource(name: string): string {
 }
 
 /**
- * Checks the content of a mapping file. @param file name of the file for errors
+ * Checks the content of a mapping file.
+ *
+ * @param file name of the file for errors
  * @throws Problem `mapping.invalid` with the position in the file
  */
 export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {

@@ -36,6 +36,7 @@ export interface OptOutMeaning {
 /**
  * Derives from a column's name what it states about opting out. If the name leaves open what was refused, the opt-out
  * forbids processing.
+ *
  * @returns undefined for another topic, such as fax or letters, which the product never sends
  */
 export function optOutOf(header: string): OptOutMeaning | undefined {
@@ -211,8 +212,8 @@ function exampleOf(scope: OptOutScope, column: number | string, value = '"…"')
 }
 
 /**
- * Assigns free columns about opting out, by their names and by values of the CRM. A column about consent that is empty
- * in the first rows is assigned too, so that later values count as opted out.
+ * Assigns columns that state opt-outs and have no field yet, by their names and by values of the CRM. A column about
+ * consent that is empty in the first rows is assigned too, so that later values count as opted out.
  */
 export function takeOptOuts(
   columns: Columns,

@@ -46,6 +46,7 @@ const noIdentifier = 'no email of one person, profile URL or service id, and no 
 
 /**
  * Makes the reader of an export's records.
+ *
  * @returns a function of a record's cells, its number from 1, and why it cannot be read (undefined if it can)
  */
 export function createRowReader(

@@ -11,6 +11,7 @@ const enoughOwnNames = 2;
 
 /**
  * Recognises the CRM that wrote a file, by its header and the record ids in its first rows.
+ *
  * @returns undefined if the CRM is uncertain or the ids are those of another program: a wrong CRM would mix ids of two
  * sources
  */
@@ -100,7 +101,9 @@ const longestId = 500;
 /**
  * Returns the id of a contact: its record id, or a hash of its first identity key (ids appear where personal data must
  * not), or an id of the row.
- * @param cell the record id; empty without a column of ids @param keys identity keys of the row
+ *
+ * @param cell the record id; empty without a column of ids
+ * @param keys identity keys of the row
  */
 export function contactIdOf(
   source: string,

@@ -16,7 +16,9 @@ export interface DataRecord {
 /**
  * Reads the records of contacts in batches, without the header, lines above it, blank lines, and the footer of a
  * Salesforce report.
- * @param onWarning called at the end with what was left out @throws Problem `export.*`
+ *
+ * @param onWarning called at the end with what was left out
+ * @throws Problem `export.*`
  */
 export async function* readDataRecords(
   opened: OpenedExport,
@@ -70,13 +72,14 @@ function createCheck({
   };
 }
 
-/** Maximum length of a column's name. */
+/** Maximum length of a cell that can be the name of a column in a second header. */
 const longestName = 100;
 /** Minimum share of well-known names that makes a row a second header. Contacts rarely have so many. */
 const fewestKnown = 0.75;
 
 /**
  * Makes a check for second headers in a file that was joined from several files.
+ *
  * @returns a function: `same` if a record repeats the header, in any spelling; `other` if it names other columns, which
  * the rows below then have
  */

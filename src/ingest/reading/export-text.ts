@@ -15,7 +15,8 @@ export interface EncodedFile {
 /**
  * Finds the encoding of a file: the given one, UTF-16 by its byte order mark, otherwise UTF-8.
  *
- * @param given label from the operator @throws Problem `export.not-csv`, `mapping.encoding`, `export.*`
+ * @param given label from the operator
+ * @throws Problem `export.not-csv`, `mapping.encoding`, `export.*`
  */
 export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
   const { head, gzip } = await readHead(path);
@@ -103,7 +104,7 @@ async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem
   });
 }
 
-/** Maximum number and length of cells in an error. */
+/** Maximum number of cells that an error shows, and of characters of each cell. */
 const shownCells = 3;
 const shownCharacters = 60;
 /** Maximum characters of a line that are searched for foreign cells. */

@@ -23,13 +23,15 @@ export interface Layout {
 const recordsSearched = 40;
 /** Number of rows below the header that serve as samples of the cells. */
 const rowsCompared = 100;
-/** Maximum length of a column's name. */
+/** Maximum length of a cell that can be the name of a column. */
 const longestName = 200;
 
 /**
  * Finds delimiter and header by the delimiter that splits a line into known column names. Counting delimiters would
  * fail for cells with commas in a file with semicolons.
- * @param isWhole true if the sample is the whole text @returns also the syntax check, to continue with the rest
+ *
+ * @param isWhole true if the sample is the whole text
+ * @returns also the syntax check, to continue with the rest
  */
 export function findLayout(
   path: string,

@@ -78,7 +78,9 @@ async function readToEnd(
 }
 
 /**
- * Makes errors about a downloaded copy name the original export. @param path path of the copy
+ * Makes errors about a downloaded copy name the original export.
+ *
+ * @param path path of the copy
  * @param shown name of the export that the operator knows
  */
 export async function namingExport<Result>(

@@ -20,6 +20,7 @@ const pauses: readonly number[] = [1_000, 5_000, 15_000, 40_000];
 
 /**
  * Downloads a remote export. After an interruption, the transfer starts again from the beginning.
+ *
  * @param write stores the content, and removes what it has stored if the content ends with an error
  * @throws Problem `export.*`
  */

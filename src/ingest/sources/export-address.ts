@@ -29,7 +29,8 @@ const withheld = '?…';
 /**
  * Parses the address of an export: a path, `-`, `https://…`, `s3://bucket/key`, `query:SQL`, or a stored text.
  *
- * @param folder base of a relative path @throws Problem `export.address`
+ * @param folder base of a relative path
+ * @throws Problem `export.address`
  */
 export function parseAddress(text: string, folder: string): ExportAddress {
   if (text === '-') {
@@ -74,6 +75,7 @@ function httpAddress(text: string): ExportAddress {
 
 /**
  * Refuses http to other machines, because others can read and change such data on the way.
+ *
  * @param from the URL that redirects: another machine must not redirect to a service on this one
  * @throws Problem `export.address`
  */

@@ -58,7 +58,8 @@ export async function obtainExport(
 /**
  * Finds the export of a run on this machine: the file downloaded for the run, or a new download with the same hash.
  *
- * @param options.fetched path of the downloaded file @throws Problem `export.*`
+ * @param options.fetched path of the downloaded file
+ * @throws Problem `export.*`
  */
 export async function findContent(
   run: { readonly filePath: string; readonly fileSha256: string },

@@ -33,7 +33,8 @@ export interface StagedExport {
  * Streams an export into `enrichment.run_rows` with bounded memory. An unreadable record, or one without an identity,
  * gets its outcome at once. One transaction stages all rows; a second process that stages the run waits.
  *
- * @returns undefined if the run is already staged @throws Problem `export.*`, `mapping.*`, or a database error
+ * @returns undefined if the run is already staged
+ * @throws Problem `export.*`, `mapping.*`, or a database error
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
   const { pool, runId, path, signal } = options;
@@ -188,7 +189,7 @@ function arrayOf(items: readonly string[]): string {
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
 }
 
-/** Marks the run as staged, and stores how its file is read. */
+/** Marks the run as staged, and stores the header, mapping and source of its file. */
 async function finishStaging(
   client: PoolClient,
   runId: string,
