@@ -3,7 +3,7 @@
  * with a bare INSERT and its commit.
  *
  * `npm run bench:admission [-- --seconds 3 --clients 16]`. Both take turns, on an embedded PostgreSQL that flushes to
- * disk. Each client asks again as soon as its call is admitted, and calls last a second.
+ * disk. Each client requests the next admission as soon as its call is admitted, and calls last a second.
  */
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
@@ -22,10 +22,7 @@ import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 const options = benchOptions('clients', 'seconds');
 const clients = Number(options.clients ?? 16);
 const seconds = Number(options.seconds ?? 3);
-/**
- * Calls in the rate window. 60,000 is an hour of the largest plan (1,000 calls a minute); 1,000,000 is about a day of
- * it.
- */
+/** Calls in the rate window: 600, an hour of the largest plan (1,000 calls a minute), and about a day of this plan. */
 const windows = [600, 60_000, 1_000_000];
 const rounds = 3;
 /** A rate window that is never full. */

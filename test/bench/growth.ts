@@ -1,11 +1,12 @@
 /**
  * Benchmark of growth: does a night cost the same after two years of nights?
  *
- * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export of which a third is new and, after
- * three months, a sixth no longer fresh, asks for these people, writes their answers, searches a person as an erasure
- * does, and prunes what is older than its retention, on an embedded PostgreSQL whose clock is moved ahead by a day. A
- * statement that always costs the same shows how fast the machine is: times are as on the machine of the first month.
- * Prints a line a month, and compares the last three months with months 4 to 6.
+ * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export with a third of new people and, after
+ * three months, a sixth of people who are no longer fresh. The night looks up these people, records their answers,
+ * searches one person as an erasure does, and prunes what is older than its retention. The clock of an embedded
+ * PostgreSQL is moved ahead by a day each night. A statement that always costs the same shows how fast the machine is,
+ * and times are corrected to the first month. Prints a line a month, and compares the last three months with months 4
+ * to 6.
  */
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';

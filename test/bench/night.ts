@@ -2,8 +2,8 @@
  * Benchmark of a night: an export that repeats the contacts of the night before, 1 % of them with a new employer. Nine
  * of ten contacts are known and fresh.
  *
- * `npm run bench:night [-- --rows 100000]`. Prints what comes before the first call and after the last one, beside
- * papaparse and COPY alone on the same file. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL.
+ * `npm run bench:night [-- --rows 100000]`. Prints the times before the first call and after the last call, compared
+ * with papaparse and COPY alone on the same file. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,9 @@ const header = 'Record ID,First Name,Last Name,Email,Company Name,Company domain
 
 const isKnown = (number: number): boolean => number % 10 !== 0;
 
-/** Names without digits, which identity ignores; colleagues seldom share their initials, as in life. */
+/**
+ * Creates names without digits, because identity ignores digits; colleagues seldom share their initials, as in life.
+ */
 function nameOf(number: number): { first: string; last: string } {
   const letters = number.toString(26).replaceAll(/./g, (digit) => letterOf(Number.parseInt(digit, 26)));
   return { first: `${letterOf(number * 7)}lina`, last: `${letterOf(number * 3)}ovak${letters}` };

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 export const hasJob = process.send !== undefined;
 
 /**
- * Makes a function that measures a job in a process of its own, so that its peak memory is separate. In that process,
- * measures the job.
+ * Creates a function that measures a job in a process of its own, so that its peak memory is separate. In the started
+ * process, this function runs the job and sends the measurement.
  *
- * @param moduleUrl of the module that calls this function
+ * @param moduleUrl URL of the module that calls this function
  */
 export function inOwnProcess<Job extends object, Measured extends object>(
   moduleUrl: string,

@@ -1,10 +1,10 @@
 /**
- * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
+ * Benchmark of the warehouse: the time to compute it from its log, to read it, and to plan a file of known people.
  *
- * `npm run bench:warehouse [-- --people 100000 --lookups 30000000]`. Every person has an answer, every fifth a delivery
- * with phones as well; the history of lookups has as many others as `--lookups` says. `--only reads` ends after the
- * reads: ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of
- * its own.
+ * `npm run bench:warehouse [-- --people 100000 --lookups 30000000]`. Every person has an answer, and every fifth person
+ * also has a delivery with phones. The history has `--lookups` lookups of other people. `--only reads` ends after the
+ * reads, because ten million people need an hour and 60 GB. Uses DATABASE_URL (an empty database), or an embedded
+ * PostgreSQL of its own.
  */
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';

@@ -12,7 +12,7 @@ const system = await TestSystem.ofFile({ worker: true });
 
 /** Control sequences that clear the screen, set the window title (twice, once with a C1 byte), and reverse the text. */
 const sequences = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e';
-// oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal
+// oxlint-disable-next-line no-control-regex -- these characters must not reach a terminal
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 function write(name: string, content: string | Buffer): string {
@@ -42,7 +42,7 @@ it.each<[string, string | Buffer, string[]]>([
   ],
   ['--only with a column that does not exist', 'email\nmira@nordlys.example\n', ['--only=Segment=a']],
 ])(
-  'enrich run refuses a wrong export without a run, and the error has what, where and next: %s',
+  'enrich run begins no run for a wrong export, and the error has what, where and next: %s',
   async (_, content, options) => {
     write('m.yaml', 'columns: {email: No such column}');
     const ended = await system.here(['run', write('wrong.csv', content), '--yes', ...options]);
@@ -64,7 +64,7 @@ it.each([
   ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
   ['Unrecognized key: "form"  where: bad.yaml', ['sandbox', '--scenario', 'bad.yaml']],
 ])(
-  'an invalid value is a usage error that shows what and where: %s for enrich %j',
+  'a wrong flag or argument is a usage error with exit code 2 and a next step: %s for enrich %j',
   async (text, parameters) => {
     write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
     const ended = await system.here(parameters);

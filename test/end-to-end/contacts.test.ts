@@ -141,7 +141,7 @@ async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
   return JSON.parse(ended.stdout) as ImportManifest;
 }
 
-it('enrich export --for hubspot writes the same bytes again, in German, and continues after its cursor', async () => {
+it('enrich export --for hubspot uses the German headers of the export; a repeat gives the same files', async () => {
   const file = system.sample(20);
   const german = Object.entries(germanHeaders).reduce(
     (text, [label, local]) => text.replace(label, local),

@@ -70,7 +70,7 @@ it('the demo ends with enriched contacts if the service writes errors only in er
 
   const sandbox = await demoSandbox();
   const { credits, billedAgain } = sandbox.log.bill();
-  // A slow machine polls late results as well.
+  // On a slow machine, the demo also polls late results.
   const calls = sandbox.log.calls().filter(({ path }) => path === '/people/bulk_match').length;
   expect(facts.credits.settled).toBe(credits);
   expect([facts.calls, billedAgain]).toEqual([calls, {}]);

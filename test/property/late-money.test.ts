@@ -145,7 +145,7 @@ const lateCase: fc.Arbitrary<LateCase> = fc
     const noise = fc.record({
       by: fc.constantFrom('webhook' as const, 'poll' as const),
       spaces: few,
-      // A stranger cannot be distinguished from a person whom the answer does not list.
+      // A stranger cannot be distinguished from a person that the answer does not list.
       noise: fc.constantFrom(...noises.filter((each) => hasWholeList || each !== 'stranger')),
     });
     return fc

@@ -14,11 +14,11 @@ import { bundleWorkflows } from '../helpers/temporal/workflow-bundle.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 
 /**
- * A run with 1,000 calls awaits results that the service does not have yet, under 60 polls an hour:
- * `npm run soak:late-day`. `LATE_DAYS` plays more than one day.
+ * A soak in which a run awaits late results of 1,000 calls for a day, under 60 polls an hour: `npm run soak:late-day`.
+ * `LATE_DAYS` plays more than one day.
  *
  * The workflow, the Temporal server, the ledger and the polls are the product's own. Timers fire at once, and the
- * database's clock is put forward by the time that they would have taken.
+ * database's clock is moved ahead by the time of each timer.
  */
 let warehouse: TestWarehouse;
 let stage: Stage;

@@ -9,10 +9,10 @@ import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
- * Everything that goes wrong with late results, at once, for minutes: `npm run soak:late-results`.
+ * A soak of several minutes with all faults of late results at once: `npm run soak:late-results`.
  *
- * Of 2,000 people's phones a tenth is never delivered, a fifth comes before the answer, everything else three times and
- * in any order; the receiver is killed every few seconds, and Temporal stands still for a minute.
+ * Of the phones of 2,000 people, a tenth is never delivered, a fifth is delivered before the answer, and the others are
+ * delivered three times in any order. The receiver is killed every few seconds, and Temporal is stopped for a minute.
  */
 const people = 2_000;
 const standstillSeconds = 60;

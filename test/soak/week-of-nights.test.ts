@@ -9,11 +9,11 @@ import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
- * A week of nights in minutes: `npm run soak:week`.
+ * A soak that plays a week of nights in minutes: `npm run soak:week`.
  *
- * Seven exports that overlap and change, by a schedule, beside a backfill of 20,000 people, some of whom are the same.
- * A worker is killed and another one drained, one night is paused until the next one was due, and the backfill's budget
- * runs out and is raised.
+ * A schedule runs seven exports that overlap and change, beside a backfill of 20,000 people, some of them also in the
+ * exports. A worker is killed and another worker is drained. One night is paused until the next night was due, and the
+ * budget of the backfill runs out and is raised.
  */
 const backfillPeople = 20_000;
 const firstNight = 600;

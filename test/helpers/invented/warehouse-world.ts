@@ -326,7 +326,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     }
   }
 
-  /** The product refuses a decision about a contact or a person whom the warehouse does not know. */
+  /** The product refuses a decision about a contact or a person that the warehouse does not know. */
   async function playDecision({
     run,
     contact,

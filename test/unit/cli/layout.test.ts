@@ -35,7 +35,7 @@ it('describeFields() lists the fields of a JSON output', () => {
   ]);
 });
 
-it('table() shortens the columns to cut first to ten characters before it shortens others', () => {
+it('table() shortens the columns in `cutFirst` to ten characters before it shortens other columns', () => {
   const rows = [['Ada Okafor', 'Head of Logistics', 'ada.okafor@acme.example']];
   expect(table(rows, { width: 52, cutFirst: [1] })).toBe(
     '  Ada Okafor  Head of Logi…  ada.okafor@acme.example',

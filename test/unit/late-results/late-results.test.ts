@@ -37,7 +37,7 @@ it.each([
   ['nothing if the answer found nobody', { ...found, found: 0 }, []],
   ['nothing if the service skipped the phone request', { ...found, phoneStatus: 'skipped' }, []],
   ['nothing if the phone request failed', { ...found, phoneStatus: 'failed' }, []],
-])('after a phone reveal, awaitedKinds() returns %s', (_, answer, kinds) => {
+])('after a phone reveal, lateKindsToAwait() returns %s', (_, answer, kinds) => {
   expect(lateKindsToAwait(['phone'], answer)).toEqual(kinds);
 });
 

@@ -46,13 +46,22 @@ describe('readBulkAnswer', () => {
   const accounted = { total_requested_enrichments: 3, missing_records: 3, credits_consumed: 0 };
 
   it.each([
-    ['null', { ...accounted, matches: null }],
-    ['absent', accounted],
-    ['null without a count', { matches: null, credits_consumed: 0 }],
-    ['null with one count', { matches: null, missing_records: 3, credits_consumed: 0 }],
-    ['null beside a waterfall', { matches: null, waterfall: { status: 'accepted' }, credits_consumed: 0 }],
-    ['null beside phones', { phone_enrichment: { status: 'skipped' }, credits_consumed: 0 }],
-  ])('readBulkAnswer() reads %s in matches as no person if nothing was billed', (_, body) => {
+    ['matches are null', { ...accounted, matches: null }],
+    ['matches are absent', accounted],
+    ['matches are null, and no people are counted', { matches: null, credits_consumed: 0 }],
+    [
+      'matches are null, and only missing people are counted',
+      { matches: null, missing_records: 3, credits_consumed: 0 },
+    ],
+    [
+      'matches are null beside a waterfall',
+      { matches: null, waterfall: { status: 'accepted' }, credits_consumed: 0 },
+    ],
+    [
+      'matches are absent beside skipped phones',
+      { phone_enrichment: { status: 'skipped' }, credits_consumed: 0 },
+    ],
+  ])('readBulkAnswer() reads an answer that billed nothing as nobody found: %s', (_, body) => {
     expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
   });
 

@@ -80,16 +80,16 @@ it('codec keys can come from a file', () => {
 });
 
 it.each([
-  ['empty', '', 'there is no key'],
+  ['no text', '', 'there is no key'],
   ['a key without a name', randomBytes(32).toString('base64'), 'entry 1 is not name:key'],
   ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is not name:key'],
   [
-    'partly in hexadecimal',
+    'a key in hexadecimal',
     `${entry('one')},two:${randomBytes(32).toString('hex')}`,
     'entry 2 is not name:key',
   ],
   ['two keys of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
-])('codec keys that are %s are refused, and the error does not show them', (_, text, what) => {
+])('codec keys are refused, and the error does not show them: %s', (_, text, what) => {
   let explained = '';
   try {
     readCodecKeys({ text });
