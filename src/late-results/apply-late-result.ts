@@ -259,9 +259,9 @@ function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredResults): st
 }
 
 /**
- * The kinds of late results among these entries.
+ * Returns the kinds of late results in entries such as `phone/3f2a…`.
  *
- * @param key only results of this person
+ * @param key only results of the person with this key; empty: of all people
  */
 function kindsIn(entries: readonly string[], key = ''): LateKind[] {
   return lateKindNames.filter((kind) =>

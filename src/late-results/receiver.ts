@@ -171,7 +171,7 @@ async function drain(server: FastifyInstance): Promise<void> {
 
 function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): FastifyReply {
   if (statusCode === 503) reply.header('retry-after', '10');
-  // The rest of a body that is not read would be taken for the next request.
+  // The connection is closed, because Node would read the unread rest of this body as the next request.
   return reply.code(statusCode).header('connection', 'close').send({ error });
 }
 

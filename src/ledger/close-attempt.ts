@@ -11,7 +11,7 @@ import { pauseCalls } from './admit.ts';
 export interface ClosedAttempt {
   readonly attemptId: string;
   readonly runId: string;
-  /** Credits as decimal text. */
+  /** Reserved credits as decimal text. */
   readonly reserved: string;
 }
 

@@ -29,7 +29,7 @@ export interface Reconciliation {
   readonly stated: string;
   /** Credits that are still reserved for calls between the two readings. */
   readonly held: string;
-  /** The part of `held` for calls of unknown cost. */
+  /** Credits that stay reserved for calls of unknown cost. They are a part of `held`. */
   readonly unknown: string;
   /**
    * Billed credits that are neither settled nor held: spent by another program of the team or by a call that the ledger

@@ -89,7 +89,7 @@ interface DigestStep {
   /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly calls: readonly AnsweredCall[];
-  /** False: the suppression list is empty. */
+  /** False if the suppression list is empty, so that no person needs to be compared with the list. */
   readonly hasSuppressions: boolean;
   readonly listedOf: (call: AnsweredCall) => ListedOfCall;
   readonly near: Neighbourhood;

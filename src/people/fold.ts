@@ -15,7 +15,7 @@ export interface Observation {
   readonly runId: string;
   readonly attemptId: string;
   readonly organizationKey: string | null;
-  /** Has the form of `ObservedFacts.facts`. */
+  /** Facts about the person, in the form of `ObservedFacts.facts`. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 

@@ -171,7 +171,7 @@ export class Neighbourhood {
     const { rows } = await sql<{
       readonly personKey: string;
       readonly keys: readonly (number | null)[];
-      /** Null if the person was read before. */
+      /** The person's values; null if the person was read before, so that only the keys are new. */
       readonly person: (Parameters<typeof comparedForm>[0] & { readonly askedAt: number }) | null;
     }>`
       with found as materialized (

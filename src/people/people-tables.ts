@@ -22,7 +22,7 @@ export interface NewObservation extends ObservedFacts, PersonName {
   readonly deliveryId: string | null;
   /** Id from `newObservationIds`; undefined: the next free id. */
   readonly observationId?: number;
-  /** Undefined: the current time. */
+  /** Time when the observation is stored; undefined: the current time. */
   readonly recordedAt?: string;
 }
 
@@ -199,7 +199,7 @@ export interface FoldedRow extends PersonName {
   readonly folded: FoldedPerson | undefined;
   /** Keys that lead to the person, without duplicates. */
   readonly matchKeys: readonly number[];
-  /** Nothing was observed of the person before. */
+  /** True if the tables had no observation of the person before. */
   readonly isNew: boolean;
 }
 

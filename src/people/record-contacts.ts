@@ -61,7 +61,7 @@ export async function recordContacts(
       or not is_suppressed and (was_blocked is distinct from is_contested or is_of_another_service)
   `.execute(transaction);
   await addMatchKeys(transaction);
-  // The earlier cells of these contacts may have kept a person from other contacts.
+  // The earlier cells of these contacts may have kept people from other contacts, who can get these people now.
   await queuePeopleWithKeys(
     transaction,
     sql`

@@ -14,7 +14,7 @@ import type { AnsweredCall, AskedRow, ListedOfCall } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
 
-/** Of a call without suppressed rows and people. */
+/** The `ListedOfCall` of a call without suppressed rows and people. */
 export const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
 /**

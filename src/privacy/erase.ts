@@ -22,7 +22,7 @@ export interface ErasureFigures {
   /** Number of stored answers. Each is removed as a whole, with its data about other people. */
   readonly answers: number;
   readonly deliveries: number;
-  /** Number of identity keys in the lookup history. */
+  /** Number of the person's identity keys that are removed from the lookup history. */
   readonly lookup_keys: number;
 }
 

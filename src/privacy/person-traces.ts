@@ -61,7 +61,7 @@ async function tracesOf(
   return {
     /** Identity keys that belong only to this person, without mailboxes shared with colleagues. */
     keys,
-    /** These keys, and the hashes of the e-mails among them. */
+    /** The identity keys of this person, and the hashes of the e-mails among them. */
     forms,
     personIds: idsIn(keys),
     /** Keys of the person in the observation log. */

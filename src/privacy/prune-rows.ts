@@ -133,7 +133,7 @@ async function removeRows(
   const removed = await sql`
     delete from run_rows where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
   `.execute(transaction);
-  // Positions have gaps, so they can be higher than the number of rows.
+  // The last batch has no upper limit: positions have gaps, so the highest position exceeds the number of rows.
   await sql`
     delete from run_people where run_id = ${runId} and position >= ${from} and (${isLast} or position < ${to})
   `.execute(transaction);

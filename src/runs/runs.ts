@@ -51,7 +51,7 @@ function recordOf(row: Selectable<Tables['runs']>) {
   return {
     runId: row.run_id,
     status: row.status,
-    /** Null until the export is read. */
+    /** The source of the run's contacts; null until the export is read. */
     source: row.source,
     filePath: row.file_path,
     fileName: row.file_name,

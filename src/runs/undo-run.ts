@@ -92,7 +92,7 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
       insert into digest_queue (kind, owner, name)
       select 'contact', source, contact_id from contact_records where run_id = ${runId} order by source, contact_id
     `.execute(transaction);
-    // Other contacts may compete with these records for the same people.
+    // The undone records no longer compete for people, so other contacts may get these people now.
     await queuePeopleWithKeys(
       transaction,
       sql`select unnest(match_keys) from contact_records where run_id = ${runId}`,

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import { Agent, type Dispatcher } from 'undici';
 import { errorCode } from '../domain/problem.ts';
 
-/** Header values by lower-case name. */
+/** HTTP headers: values by the name of the header in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
@@ -102,7 +102,7 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
     headersTimeout: 0,
     // With two requests on one connection it would be unclear which of them the service processed before a failure.
     pipelining: 1,
-    // This is below the idle time of common servers (5 s and more), which close idle connections.
+    // The value is below the idle time of common servers (5 s and more), which close idle connections.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 60_000,
   });

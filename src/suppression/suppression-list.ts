@@ -9,7 +9,7 @@ import type { NamedTypes } from '../db/column-types.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
-  /** First characters of the entry's hash, enough to tell entries apart. */
+  /** First characters of the hash of a person or domain on the suppression list, enough to tell entries apart. */
   readonly entry: string;
   readonly kind: NamedTypes['suppression_entries.kind'];
   readonly domain: string | null;

@@ -199,7 +199,8 @@ class BatchInProgress {
             milliseconds: callTimeoutSeconds * 1_000,
             reason: 'an abandoned worker may still be calling for people of this batch',
           });
-        // Some people have an outcome now: the operator skipped the page, or an abandoned call was answered.
+        // Some people of the group got an outcome in the meantime: the operator skipped the page, or another call was
+        // answered.
         this.#callNext(left);
         return undefined;
       }

@@ -97,7 +97,8 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
         ) p
         join enrichment.attempts a on a.attempt_id = p.attempt_id
         where a.status = 'admitted'
-          -- A stored answer gives outcomes only when it is digested.
+          -- Rows of a stored answer get their outcomes only when the answer is digested. Until then no other call is
+          -- made for them.
           or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
       )
       group by n.place, n.people
@@ -159,7 +160,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     end if;
     if free.slots = 0 then wait := free.wait; end if;
     may_free_credits := short_budget is not null and exists (
-      -- Until its answer is recorded, a call may still release credits, even after its slot has ended.
+      -- A call that is admitted but has no recorded answer may still release credits, even after its slot has ended.
       select from enrichment.attempts a
       where a.status = 'admitted' and short_budget = any(a.budget_ids)
         and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)

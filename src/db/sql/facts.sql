@@ -112,7 +112,7 @@ $$;
 create table enrichment_internal.digest_queue (
   entry_id bigint generated always as identity primary key,
   kind text not null check (kind in ('answer', 'contact', 'person')),
-  -- Attempt of an answer, source of a contact, or service of a person.
+  -- Owner of the entry: the attempt of an answer, the source of a contact, or the service of a person.
   owner text not null,
   name text not null default '',
   queued_at timestamptz not null default clock_timestamp(),

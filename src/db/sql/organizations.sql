@@ -35,7 +35,8 @@ create view enrichment.organizations as
     select distinct on (organization_key, service) organization_key, service, observation_id, organization_facts,
       asked_at, run_id
     from enrichment_internal.observation_log
-    -- Without id and domain, it is unknown whether two employers are the same company.
+    -- Companies without id and domain are left out, because two employers with the same name can be different
+    -- companies.
     where organization_facts is not null and organization_key not like 'name:%'
     order by organization_key, service, asked_at desc, observation_id desc
   ) v

@@ -324,7 +324,7 @@ create view enrichment.job_changes as
   )
   select distinct on (service, person_key, stay)
     service, person_key,
-    -- Every observation under a key has the same person id.
+    -- Any observation can give the person's id, because all observations under a person key have the same id.
     (select o.person_id from enrichment_internal.observation_log o
       where o.service = moves.service and o.person_key = moves.person_key
       limit 1) as person_id,

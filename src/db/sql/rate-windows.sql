@@ -134,7 +134,7 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
     return query
     select 'service', r.calls_limit, r.seconds, greatest(0, known.calls_left - in_flight)::integer,
       case
-        -- Calls in flight may soon report how many calls are left.
+        -- The wait is only 250 ms, because calls in flight may soon report how many calls are left.
         when known.calls_left > 0 then 250
         else extract(epoch from least(r.believed_until, trusted_until) - at) * 1000
       end::float8

@@ -122,7 +122,7 @@ create view enrichment.run_waste as
       from enrichment.attempt_people
       where run_id = r.run_id and outcome = 'enriched' and person_id is not null
     ), answers as (
-      -- Each person of an answer has an equal share of its price.
+      -- The price of an answer is divided equally among its people.
       select a.attempt_id, a.found_ids, a.admitted_at, coalesce(q.people, 0) as unwritten,
         a.credits_answered
           / greatest(1, cardinality(a.found_ids), coalesce(w.people, 0) + coalesce(q.people, 0)) as share

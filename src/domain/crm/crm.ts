@@ -179,7 +179,7 @@ export interface CrmExport extends z.infer<typeof exportSchema> {
 export type ImportColumn = z.infer<typeof columnSchema>;
 /** The importer of one CRM. */
 export interface Importer extends z.infer<typeof importerSchema> {
-  /** The source name of the CRM's contacts. */
+  /** Source name of contacts that come from this CRM, such as `hubspot`. */
   readonly source: string;
 }
 
@@ -282,7 +282,7 @@ export function headersOfField(field: ImportField): string[] {
 
 /** An importer with the headers of a CRM account that is not in English. */
 export interface AccountImporter extends Importer {
-  /** Fields that the account's exports contain. */
+  /** Fields that the exports of this CRM account contain. */
   readonly exported: ReadonlySet<ImportField>;
 }
 

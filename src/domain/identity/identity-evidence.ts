@@ -101,7 +101,7 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
     mailboxDomains: new Set([...emails].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
-    // This field is computed on demand, because only people without ids are compared by all fields.
+    // The field `record` is computed on demand, because only people without ids are compared by all fields.
     get record() {
       return JSON.stringify(contactFields(person));
     },

@@ -57,7 +57,7 @@ const longestPart = 150;
 /** Returns a short text unchanged, and shortens a long text to its beginning and a hash. */
 export function bounded(text: string): string {
   if (text.length <= longestPart) return text;
-  // The end can be half a surrogate pair, which PostgreSQL refuses in JSON.
+  // The cut can split a surrogate pair, and PostgreSQL refuses half of a pair in JSON.
   return `${text.slice(0, longestPart).toWellFormed()}#${hash('sha256', text).slice(0, 16)}`;
 }
 

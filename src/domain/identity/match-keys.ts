@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
- * Returns keys by which the rows that a person could fit are found. A row that fits a person, or is a namesake, shares
- * a key with this person. Rows that share a key need not fit.
+ * Returns the match keys of a row. Rows and people are found by common match keys: a row that fits a person, or is a
+ * namesake, shares a key with this person. A row and a person that share a key need not fit.
  *
  * @returns match keys of a row
  */

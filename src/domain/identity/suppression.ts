@@ -3,8 +3,8 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /**
- * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. Its key has the
- * form of `identityKeys`.
+ * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. The returned
+ * `key` has the form of `identityKeys`.
  *
  * @param text an e-mail; a profile URL; a hashed e-mail (MD5 or SHA-256 in hexadecimal); `person:` and the service's
  *   id; or `@acme.example` for this domain and its subdomains

@@ -54,7 +54,7 @@ export const budgetNameForms = [
 ].join(', ');
 
 /**
- * The start of a period.
+ * Returns the start of a period from its name, such as `2026-11-21` for a day.
  *
  * @returns midnight of its first day in UTC; undefined if the name is not valid
  */

@@ -234,7 +234,7 @@ function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCr
   return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
 }
 
-/** Estimates have one decimal, because more would suggest precision. */
+/** Rounds an estimate to one decimal, because more decimals would suggest precision. */
 function inTenths(credits: Credits): Credits {
   const tenth = 100_000n;
   return ((credits + tenth - 1n) / tenth) * tenth;
