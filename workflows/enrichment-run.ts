@@ -109,8 +109,8 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Looks up the people of the pilot and waits for their late results. Unless the quality gates let the run continue, it
- * is then paused until the operator resumes it.
+ * Looks up the people of the pilot and waits for their late results. Unless the quality gates let the run continue, the
+ * run is then paused until the operator resumes it.
  *
  * @returns how the run ends, or undefined if it continues
  */

@@ -71,7 +71,7 @@ export interface TableExport {
 /**
  * Exports a table with bounded memory.
  *
- * @param take also gets how every file with these columns begins
+ * @param take gets the bytes, and the text with which every file of these columns begins
  * @returns the number of rows; undefined if `take` did not read all bytes
  */
 export async function exportTable(

@@ -7,7 +7,7 @@ import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { postJson } from './notification-channels.ts';
 
-/** Sends OpenLineage events. Events can be lost: runs never wait for the receiver, and its failure fails no run. */
+/** Sender of OpenLineage events. Events can be lost: runs do not wait for the receiver and do not fail with it. */
 export type Lineage = ReturnType<typeof startLineage>;
 
 const closingMilliseconds = 2_000;

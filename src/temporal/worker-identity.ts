@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import type { Config } from '../config/settings.ts';
 
 /**
- * Hashes the settings that all workers must share. The settings contain no secrets, because users of Temporal see the
- * hash.
+ * Hashes the settings that all workers must share. Secrets are left out, because users of Temporal can read the hash.
  */
 export function markSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;

@@ -106,7 +106,7 @@ async function followRun(
     });
     if (lost?.type === 'run.workflow-failing')
       throw new Problem(lost.type, lost.reason, { where: runId, next: lost.next });
-    // `lost` means that the workflow was terminated, failed or lost. It may have set the run's status just before.
+    // The workflow was terminated, failed or lost, perhaps after it had set the run's last status.
     if (!lost || statusesThatEndTheWait.includes((await getRun(session.warehouse, runId)).status))
       return false;
     // `setRunStatus` leaves a run that is being cancelled: `enrich cancel` ends such a run without its workflow.

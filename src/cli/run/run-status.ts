@@ -46,7 +46,7 @@ export async function readRunView(session: Session, facts: RunFacts): Promise<Ru
   return { ...shown, notes: withoutCalls === undefined ? notes : [...notes, `  ${withoutCalls}`] };
 }
 
-/** After a run whose people are all fresh, the operator often looks for the run that has paid for them. */
+/** Names the last run with calls after a run without one: the operator often looks for the run that has paid. */
 export async function describeMissingCalls(
   { warehouse }: Pick<Session, 'warehouse'>,
   { run_id: runId, status, calls }: RunFacts,

@@ -216,11 +216,11 @@ const gap = '  ';
 interface Fit {
   /** Width of a line in terminal columns; default: not limited. */
   readonly width?: number;
-  /** Columns to cut before the others. */
+  /** Numbers of the columns that a narrow terminal cuts first. */
   readonly cutFirst?: readonly number[];
 }
 
-/** Columns that are cut first keep at least this width. */
+/** Minimum width of the columns that a narrow terminal cuts first. */
 const leastCut = 10;
 
 /**

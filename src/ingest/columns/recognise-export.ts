@@ -99,11 +99,10 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
 const longestId = 500;
 
 /**
- * Returns the id of a contact: its record id, or a hash of its first identity key (ids appear where personal data must
- * not), or an id of the row.
+ * Returns the id of a contact: its record id, or a hash of its first identity key (ids appear where personal data is
+ * forbidden), or an id of the row.
  *
  * @param cell the record id; empty without a column of ids
- * @param keys identity keys of the row
  */
 export function contactIdOf(
   source: string,

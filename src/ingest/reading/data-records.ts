@@ -14,8 +14,7 @@ export interface DataRecord {
 }
 
 /**
- * Reads the records of contacts in batches, without the header, lines above it, blank lines, and the footer of a
- * Salesforce report.
+ * Reads the records of contacts in batches, without the header, blank lines, and lines above or below the table.
  *
  * @param onWarning called at the end with what was left out
  * @throws Problem `export.*`

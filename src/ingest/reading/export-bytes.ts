@@ -44,7 +44,7 @@ export async function fileState(path: string): Promise<FileState> {
 }
 
 /**
- * Computes SHA-256 (in hexadecimal) of the stored file, packed bytes for gzip. A run is bound to this hash.
+ * Computes SHA-256 (in hexadecimal) of the stored bytes of a file. A run is bound to this hash of its export.
  *
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */

@@ -30,7 +30,6 @@ const longestName = 200;
  * Finds delimiter and header by the delimiter that splits a line into known column names. Counting delimiters would
  * fail for cells with commas in a file with semicolons.
  *
- * @param isWhole true if the sample is the whole text
  * @returns also the syntax check, to continue with the rest
  */
 export function findLayout(

@@ -20,7 +20,6 @@ const longestRecord = 4 * 1024 * 1024;
  * how much text waits for the end of a record.
  *
  * @returns a function from the next piece to its records
- * @throws Problem `export.record-too-long`
  */
 export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
   const parser = papaparse(dialect);

@@ -34,7 +34,6 @@ export interface StagedExport {
  * gets its outcome at once. One transaction stages all rows; a second process that stages the run waits.
  *
  * @returns undefined if the run is already staged
- * @throws Problem `export.*`, `mapping.*`, or a database error
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
   const { pool, runId, path, signal } = options;
