@@ -14,6 +14,7 @@ import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { countActions } from '../helpers/temporal/temporal-actions.ts';
 import { benchOptions } from './command-line.ts';
+import { quantile } from './quantile.ts';
 import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 
 /**
@@ -22,14 +23,15 @@ import { countStatements, postgresMilliseconds, processMilliseconds } from './pr
  *
  * - `npm run bench:call`: 6 KB and 60 KB per person, then phones
  * - `npm run bench:call -- --people 1000`: fewer people
- * - `npm run bench:call -- --only 6`: only 6 KB per person
+ * - `npm run bench:call -- --only 6 --rounds 1`: only 6 KB per person, once instead of five times
  *
  * With `DATABASE_URL` of a server that loads `pg_stat_statements`, the benchmark counts the statements of a call.
  */
 const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
-const options = benchOptions('people', 'only');
+const options = benchOptions('people', 'only', 'rounds');
 const people = Number(options.people ?? 4_000);
 const only = options.only;
+const rounds = Number(options.rounds ?? 5);
 const concurrency = 8;
 const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
 
@@ -189,25 +191,12 @@ try {
   for (const [index, personBytes] of [6_000, 60_000].entries()) {
     if (only !== undefined && Number(only) * 1_000 !== personBytes) continue;
     const sandbox = await startSandbox(personBytes);
-    const calls = Math.ceil(people / 10);
     await bareLoop(sandbox, stack.databaseUrl, 50);
-    const bare = await bareLoop(sandbox, stack.databaseUrl, calls);
-    const whole = await wholePath(sandbox, await writeSample(index + 1), environment);
+    const shares: number[] = [];
+    for (let round = 1; round <= rounds; round += 1)
+      shares.push(await compareOnce(sandbox, personBytes, 10 * index + round));
     console.log(
-      `${personBytes / 1_000} KB per person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s ` +
-        `(${Math.round(whole.callsPerSecond * 60)} a minute), ` +
-        `${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s`,
-    );
-    console.log(
-      `  processor time a call: worker ${whole.workerMilliseconds.toFixed(1)} ms, ` +
-        `PostgreSQL ${whole.postgresMilliseconds.toFixed(1)} ms; ` +
-        `statements a call: ${whole.statements?.toFixed(1) ?? 'not counted'}`,
-    );
-    const count = await actions(stack, whole.facts.run_id);
-    const asked = whole.facts.calls * 10;
-    console.log(
-      `  Temporal actions: ${count} for about ${asked} people, ` +
-        `${((1_000 * count) / asked).toFixed(0)} per 1,000 people`,
+      `${personBytes / 1_000} KB per person: median ${quantile(shares).toFixed(0)} % of ${rounds} rounds\n`,
     );
     sandbox.process.kill();
   }
@@ -218,12 +207,40 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
+/** One round: the bare loop, then a run of people whom the warehouse does not know. @returns the share in percent */
+async function compareOnce(sandbox: Sandbox, personBytes: number, seed: number): Promise<number> {
+  const bare = await bareLoop(sandbox, stack.databaseUrl, Math.ceil(people / 10));
+  const whole = await wholePath(sandbox, await writeSample(seed), environment, [
+    // Each round has contacts of its own, although all samples have the same ids.
+    '--source',
+    `round-${seed}`,
+  ]);
+  const share = (100 * whole.callsPerSecond) / bare;
+  console.log(
+    `${personBytes / 1_000} KB per person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s ` +
+      `(${Math.round(whole.callsPerSecond * 60)} a minute), ` +
+      `${share.toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s`,
+  );
+  console.log(
+    `  processor time a call: worker ${whole.workerMilliseconds.toFixed(1)} ms, ` +
+      `PostgreSQL ${whole.postgresMilliseconds.toFixed(1)} ms; ` +
+      `statements a call: ${whole.statements?.toFixed(1) ?? 'not counted'}`,
+  );
+  const count = await actions(stack, whole.facts.run_id);
+  const asked = whole.facts.calls * 10;
+  console.log(
+    `  Temporal actions: ${count} for about ${asked} people, ` +
+      `${((1_000 * count) / asked).toFixed(0)} per 1,000 people`,
+  );
+  return share;
+}
+
 /** Measures a run with phones that arrive late. */
 async function latePhones(): Promise<void> {
   // Phones arrive within a minute while the run makes calls at full speed. This shows the Temporal actions of late
   // results.
   const late = await startSandbox(6_000, ['--late-delay=60000']);
-  const phones = await wholePath(late, await writeSample(10), environment, ['--reveal', 'phone']);
+  const phones = await wholePath(late, await writeSample(30), environment, ['--reveal', 'phone']);
   const lateCount = await actions(stack, phones.facts.run_id);
   const lateAsked = phones.facts.calls * 10;
   console.log(
