@@ -1,8 +1,8 @@
 """A Dagster asset that enriches a CRM export with `enrich run`.
 
 Settings: ENRICH_COMMAND (default: enrich; not npx, which passes on no signals), ENRICH_EXPORT (path of the export),
-ENRICH_OPTIONS (such as "--max-credits 500 --expect usual"). The same command again continues an unfinished run, so a
-retry pays for no person twice.
+ENRICH_OPTIONS (such as "--max-credits 500 --expect usual"). A repeated command continues an unfinished run, so a
+retry never pays twice for a person.
 """
 
 import json
@@ -17,7 +17,7 @@ USAGE, NEEDS_A_PERSON = 2, 3
 
 @dg.asset(retry_policy=dg.RetryPolicy(max_retries=2, delay=60))
 def enriched_contacts(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
-    """The table enrichment.enriched_contacts after a run of the export."""
+    """The table enrichment.enriched_contacts, after a run that enriches the export."""
     command = [
         *shlex.split(os.environ.get("ENRICH_COMMAND", "enrich")),
         *["run", os.environ["ENRICH_EXPORT"], "--yes", "--json"],

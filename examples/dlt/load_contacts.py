@@ -1,8 +1,8 @@
 """Loads enriched contacts from PostgreSQL into a warehouse with dlt: all of them first, then only what changed.
 
 Settings: DATABASE_URL (warehouse of enrich), DESTINATION (as dlt names it, such as snowflake or bigquery; default:
-duckdb, a file in this folder). Run it after each run of enrich, and with --full if RETENTION has removed changes that
-it has not read.
+duckdb, a file in this folder). Run it after each run of enrich, and with --full if RETENTION has removed changes
+before they were loaded.
 """
 
 import os
@@ -26,7 +26,7 @@ changed = "select *, operation = 'delete' as is_deleted from enrichment.contact_
     },
 )
 def contacts(change_id=dlt.sources.incremental("change_id", range_start="open")):
-    """The newest change of each contact; a deleted contact leaves the table."""
+    """Reads the newest change of each contact. A contact that was deleted is removed from the loaded table."""
     with psycopg2.connect(os.environ["DATABASE_URL"]) as database:
         database.set_session(isolation_level="REPEATABLE READ", readonly=True)
         with database.cursor() as removed:

@@ -1,4 +1,4 @@
-"""Loads each part of the change feed and runs the statements that merge it. Prints the contacts of the copy."""
+"""Loads the parts of the change feed into DuckDB, merges each with the SQL of the guide, and prints the contacts."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-"""Reads OpenLineage events with the classes that the project generates from its specification, and writes them again.
+"""Reads OpenLineage events with the classes that the project generates from its specification, and prints them again.
 
-The classes refuse missing and unknown fields, and values that are no time, URI or UUID.
+The classes refuse missing fields, unknown fields, and wrong times, URIs and UUIDs.
 """
 
 import importlib
