@@ -185,7 +185,7 @@ const fields = z.object({
   AWS_ENDPOINT_URL: url('http:', 'https:'),
   AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
   CALL_CONCURRENCY: count(4, 1, 100),
-  // A Node.js timer of more than 24 days fires at once. A call without time fails, although the service may bill it.
+  // A Node.js timer of more than 24 days fires at once. A call that times out fails, although it may be billed.
   CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s').refine((seconds) => seconds >= 1 && seconds <= 3_600, {
     error: 'must be from 1s to 1h',
   }),

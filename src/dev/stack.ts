@@ -30,7 +30,7 @@ export interface Stack {
 
 type Directories = Config['embedded']['directories'];
 
-/** How long a command waits for others that start servers: the first start can download the Temporal CLI. */
+/** How long a command waits for another command to start servers. A first start can download the Temporal CLI. */
 const waitSeconds = 5 * 60;
 
 /**

@@ -49,7 +49,7 @@ export async function writeStaged(
       hash.update(piece);
     }
     if (bytes === 0) throw emptyFile(where);
-    // The file must survive a power failure.
+    // `sync` lets the file survive a power failure.
     await usable(handle.sync());
     const sha256 = hash.digest('hex');
     const path = join(folder, `${sha256}.${randomBytes(8).toString('hex')}`);
