@@ -88,10 +88,9 @@ export interface RateWindow extends RateLimit {
 }
 
 /**
- /**
-  * Returns the free slots of every rate window, from `limits` and from the service's reports, the shortest window
-  * first. Calls in flight occupy slots. A window with an expired report counts as unused.
-  */
+ * Returns the free slots of every rate window, from `limits` and from the service's reports, the shortest window
+ * first. Calls in flight occupy slots. A window with an expired report counts as unused.
+ */
 export async function readRateWindows(
   database: Kysely<Tables>,
   of: RateScope,
@@ -178,13 +177,12 @@ const shortestPauseSeconds = 2;
 const longestPauseSeconds = 3_600;
 
 /**
- /**
-  * Pauses all workers after a 429 for the time that the service requests, within bounds. The minimum doubles with each
-  * consecutive 429; refusals of simultaneous calls count as one. Only the success of a call that was admitted after
-  * `refused_at` ends the pause.
-  *
-  * @returns the pause in seconds
-  */
+ * Pauses all workers after a 429 for the time that the service requests, within bounds. The minimum doubles with each
+ * consecutive 429; refusals of simultaneous calls count as one. Only the success of a call that was admitted after
+ * `refused_at` ends the pause.
+ *
+ * @returns the pause in seconds
+ */
 export async function pauseScope(
   database: Kysely<Tables>,
   scope: string,

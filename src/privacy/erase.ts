@@ -222,10 +222,9 @@ async function eraseObservations(
 }
 
 /**
- /**
-  * Removes the cells of the person's rows, and all cells of a CRM record that has no other person now. Otherwise an
-  * earlier row would link the contact to its former person.
-  */
+ * Removes the cells of the person's rows, and all cells of a CRM record that has no other person now. Otherwise an
+ * earlier row would link the contact to its former person.
+ */
 async function eraseRecords(
   transaction: Transaction<Tables>,
   { rows, records, people }: PersonTraces,

@@ -59,11 +59,10 @@ export const isOverruledMatch = isOverruled({
 });
 
 /**
- /**
-  * Returns the operator's decisions that still hold for a contact with these cells. A decision ends when the record
-  * gets another name, or gets or loses an identifier, because the record may then be another person. A change of
-  * employer keeps it.
-  */
+ * Returns the operator's decisions that still hold for a contact with these cells. A decision ends when the record
+ * gets another name, or gets or loses an identifier, because the record may then be another person. A change of
+ * employer keeps it.
+ */
 export function verdictsOf(
   decisions: readonly ContactDecision[] | null,
   { identity }: Pick<ComparedIdentity, 'identity'>,
