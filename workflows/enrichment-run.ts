@@ -12,7 +12,7 @@ import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { longestSummary } from '../src/contract/workflow-details.ts';
-import { counted, countedPeople } from '../src/domain/text/format.ts';
+import { formatCount, formatPeopleCount } from '../src/domain/text/format.ts';
 import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
 import { RunState, isHistoryLong, mustContinueAsNew } from './run-state.ts';
@@ -68,7 +68,9 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   await run.setStatus(run.work);
   const planned = await long.planRun.executeWithOptions(
     {
-      summary: `plan ${counted(ingested.rows, 'row')} of ${ingested.source}: what is worth asking for, and its price`,
+      summary:
+        `plan ${formatCount(ingested.rows, 'row')} of ${ingested.source}: ` +
+        'what is worth asking for, and its price',
     },
     [{ runId }],
   );
@@ -127,7 +129,7 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
     await run.untilResumed();
     if (run.isCancelling) return undefined;
     const judgement = await quick.judgePilot.executeWithOptions(
-      { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
+      { summary: `what the pilot of ${formatPeopleCount(pilot.people)} came to` },
       [{ runId: run.runId }],
     );
     run.isPilotPassed = judgement.kind !== 'postponed';

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/run-facts.ts';
-import { counted } from '../src/domain/text/format.ts';
+import { formatCount } from '../src/domain/text/format.ts';
 
 interface LateOptions {
   /** Runs the sync activity. @param summary text that the Temporal UI shows */
@@ -88,7 +88,7 @@ export class LateResults {
     const { awaited, until } = this.status;
     return until === null
       ? 'late results'
-      : `late results of ${counted(awaited, 'call')} awaited until ${until}`;
+      : `late results of ${formatCount(awaited, 'call')} awaited until ${until}`;
   }
 
   #pause(longest: number): number {

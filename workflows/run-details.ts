@@ -2,7 +2,7 @@ import { figureRows } from '../src/contract/figure-rows.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
 import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
 import { describeAskedService } from '../src/domain/runs/run-options.ts';
-import { counted, secondOf } from '../src/domain/text/format.ts';
+import { formatCount, formatSecond } from '../src/domain/text/format.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { LateResultsStatus, RunFactsSnapshot } from '../src/contract/run-facts.ts';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
@@ -36,7 +36,7 @@ export function runDetails(progress: RunProgress): string {
     ...reasonRows(progress),
     ...(figures
       ? [
-          ['figures read at', secondOf(figures.readAt)] as const,
+          ['figures read at', formatSecond(figures.readAt)] as const,
           ...figureRows(figures.facts),
           ['service', describeAskedService(figures.facts.service)] as const,
         ]
@@ -62,7 +62,7 @@ function planRows({ plan, page, pages, service }: RunProgress): Row[] {
   return [
     [
       'plan',
-      `${counted(plan.people, 'person', 'people')}, ${counted(plan.calls, 'call')}, ` +
+      `${formatCount(plan.people, 'person', 'people')}, ${formatCount(plan.calls, 'call')}, ` +
         `${credits.expected} credits expected, ${credits.worst_case} at most (${plan.plan_hash})`,
     ],
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
@@ -126,7 +126,7 @@ export function waitOf(run: {
   if (status === 'awaiting_approval')
     return {
       type: 'approval',
-      reason: `approval of the plan: at most ${counted(plan?.credits.worst_case ?? 0, 'credit')}`,
+      reason: `approval of the plan: at most ${formatCount(plan?.credits.worst_case ?? 0, 'credit')}`,
       next: `enrich approve ${runId}, or enrich cancel ${runId}`,
     };
   if (status !== 'running') return run.pauseReason;
@@ -137,5 +137,5 @@ export function waitOf(run: {
 
 /** Formats awaited late results: `3 calls, until 2026-11-22 06:24:55 UTC`. */
 function describeAwaited({ awaited, until }: LateResultsStatus): string {
-  return `${counted(awaited, 'call')}${until === null ? '' : `, until ${secondOf(until)}`}`;
+  return `${formatCount(awaited, 'call')}${until === null ? '' : `, until ${formatSecond(until)}`}`;
 }

@@ -9,7 +9,7 @@ import {
 import type { RunInput, ScheduledRunInput, ScheduledRunResult } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { describeStart, longestSummary, startAttributes } from '../src/contract/workflow-details.ts';
-import { counted } from '../src/domain/text/format.ts';
+import { formatCount } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
@@ -53,7 +53,7 @@ function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
   const [first] = failures;
   const messages = failures.slice(0, mostReasons).map(({ message }) => message);
   const more = failures.length - messages.length;
-  if (more > 0) messages.push(`and ${counted(more, 'more file')}`);
+  if (more > 0) messages.push(`and ${formatCount(more, 'more file')}`);
   return ApplicationFailure.nonRetryable(messages.join('\n'), first?.type ?? 'run.failed');
 }
 

@@ -1,7 +1,7 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { cancellationReason, pauseByOperator, type OperatorReason } from '../src/contract/pause-reasons.ts';
 import { isInProgress, statusText } from '../src/contract/run-transitions.ts';
-import { namesPerson } from '../src/domain/text/without-personal-data.ts';
+import { hasPersonalData } from '../src/domain/text/without-personal-data.ts';
 import {
   approveUpdate,
   budgetChangedSignal,
@@ -117,6 +117,6 @@ function requireNoPerson(why: OperatorReason | null | undefined): void {
   if (why === undefined || why === null) return;
   const texts: unknown[] = typeof why === 'object' ? [why.by, why.reason] : [why];
   if (!texts.every((text) => typeof text === 'string')) throw new Error('the reason is a text');
-  if (texts.some(namesPerson))
+  if (texts.some(hasPersonalData))
     throw new Error('the reason seems to name a person: leave out addresses, phone numbers and logins');
 }

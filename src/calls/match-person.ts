@@ -1,6 +1,6 @@
 import { periodNames, settingOfPeriod } from '../domain/money/budget-periods.ts';
 import { randomUUID } from 'node:crypto';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 import { mostCrediblePerPerson, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
@@ -150,7 +150,7 @@ function nextAfter({
 }
 
 function tryAgain(seconds: number): string {
-  const when = seconds > 0 ? `in ${counted(Math.ceil(seconds), 'second')}` : 'later';
+  const when = seconds > 0 ? `in ${formatCount(Math.ceil(seconds), 'second')}` : 'later';
   return `try again ${when}; enrich usage shows the calls that are left`;
 }
 

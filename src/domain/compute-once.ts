@@ -4,7 +4,7 @@
  *
  * @param compute pure function of the object; the object must not change
  */
-export function oncePerObject<Key extends object, Value>(
+export function memoizePerObject<Key extends object, Value>(
   compute: (object: Key) => Value,
 ): (object: Key) => Value {
   const computed = new WeakMap<Key, { readonly value: Value }>();
@@ -20,7 +20,7 @@ export function oncePerObject<Key extends object, Value>(
 const mostTexts = 20_000;
 
 /** Caches the results of a pure function for the latest texts, because companies and domains repeat in exports. */
-export function oncePerText<Result>(compute: (text: string) => Result): (text: string) => Result {
+export function memoizePerText<Result>(compute: (text: string) => Result): (text: string) => Result {
   const known = new Map<string, Result>();
   return (text) => {
     if (known.has(text)) return known.get(text) as Result;

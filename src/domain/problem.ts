@@ -1,5 +1,5 @@
 import meanings from './error-codes.json' with { type: 'json' };
-import { visibleInLine } from './text/format.ts';
+import { escapeControlsInLine } from './text/format.ts';
 
 /** Exit codes of the `enrich` binary. They are part of the public interface. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, needsOperator: 3 } as const;
@@ -57,9 +57,11 @@ export class Problem extends Error {
    * @param showsCells true: the lines may contain cells of the export
    */
   explain(showsCells = false): string {
-    const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
-    const cells = (showsCells ? this.cells : []).map((cell) => `\n  cell:  ${visibleInLine(cell)}`).join('');
-    return `${visibleInLine(this.message)}${where}${cells}\n  next:  ${visibleInLine(this.next)}`;
+    const where = this.where === undefined ? '' : `\n  where: ${escapeControlsInLine(this.where)}`;
+    const cells = (showsCells ? this.cells : [])
+      .map((cell) => `\n  cell:  ${escapeControlsInLine(cell)}`)
+      .join('');
+    return `${escapeControlsInLine(this.message)}${where}${cells}\n  next:  ${escapeControlsInLine(this.next)}`;
   }
 }
 

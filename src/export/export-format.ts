@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ColumnType, ExportColumn } from './parquet.ts';
-import { formula, phoneNumber } from '../domain/text/formula.ts';
+import { formulaPattern, phonePattern } from '../domain/text/formula.ts';
 
 interface ExportFormat {
   readonly endings: readonly string[];
@@ -15,7 +15,7 @@ interface ExportFormat {
 }
 
 const withoutFormula = (text: string): string =>
-  `case when ${text} ~ '${formula}' and ${text} !~ '${phoneNumber}' then '''' || ${text} else ${text} end`;
+  `case when ${text} ~ '${formulaPattern}' and ${text} !~ '${phonePattern}' then '''' || ${text} else ${text} end`;
 
 const spreadsheetValues: { readonly [Type in ColumnType]?: (column: string) => string } = {
   text: withoutFormula,

@@ -12,7 +12,7 @@ import {
   deliveredResults,
   type DeliveredResults,
 } from '../domain/late-results/expected-results.ts';
-import { countedPeople, nounFor } from '../domain/text/format.ts';
+import { formatPeopleCount, nounFor } from '../domain/text/format.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { leaveUnknown, settleLateCredits } from '../ledger/close-attempt.ts';
@@ -280,12 +280,12 @@ function reasonOf(
   const parts = [
     covers.length === 0 && strangers === 0 && 'it has no results',
     strangers > 0 &&
-      `${strangers} of ${countedPeople(people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, ` +
+      `${strangers} of ${formatPeopleCount(people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, ` +
         'not found, contradictory, or suppressed',
     !hasAnswer &&
       'its call has no recorded answer: a contact gets these results when an answer names the person',
     suppressed.size > 0 && 'its body is not kept: it names a person on the suppression list',
-    unreadablePeople > 0 && `${countedPeople(unreadablePeople)} cannot be read`,
+    unreadablePeople > 0 && `${formatPeopleCount(unreadablePeople)} cannot be read`,
   ];
   return parts.filter(Boolean).join('; ') || null;
 }

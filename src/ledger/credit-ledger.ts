@@ -8,7 +8,7 @@ import {
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { UsageProblem, type DecisionNote, type Problem } from '../domain/problem.ts';
-import { counted, nounFor } from '../domain/text/format.ts';
+import { formatCount, nounFor } from '../domain/text/format.ts';
 import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
@@ -342,7 +342,7 @@ async function noteChange(
 function belowUsed(budgetId: string, used: string): Problem {
   return new UsageProblem(
     'budget.below-used',
-    `${counted(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
+    `${formatCount(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
     {
       where: budgetId,
       next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { commandEnvironment } from '../config/command-environment.ts';
-import { loginInHeader } from '../domain/text/url-parts.ts';
+import { moveLoginToHeader } from '../domain/text/url-parts.ts';
 
 /** A receiver of notifications. If a delivery fails, `send` rejects with a reason that contains no URL or secret. */
 export interface Channel {
@@ -21,7 +21,7 @@ export async function postJson(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  const receiver = loginInHeader(url);
+  const receiver = moveLoginToHeader(url);
   const answer = await fetch(receiver.url, {
     method: 'POST',
     body,

@@ -5,7 +5,7 @@ import type { SchemaOutput } from '../contract/schema-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import { isSelected } from '../export/contact-choice.ts';
 import type { notification as notificationSchema } from '../outputs/outputs.ts';
@@ -244,7 +244,7 @@ export async function notifyingOfFailure(
     const begun = await begin();
     const [first] = begun.refused;
     if (first) {
-      const files = counted(begun.refused.length, 'file');
+      const files = formatCount(begun.refused.length, 'file');
       const reason = `${files} cannot be read, such as ${first.file}: ${first.reason}`;
       const names = `enrich schedule show ${time.schedule} names the files`;
       await recordFailure(warehouse, time, reason, `${names}; the next time reads them again; ${again}`);

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { oncePerObject } from '../domain/compute-once.ts';
+import { memoizePerObject } from '../domain/compute-once.ts';
 import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { isStub, readyIdentity, readyPerson } from '../domain/identity/identity-evidence.ts';
@@ -148,7 +148,7 @@ async function readAnswers(
  * Reads the people of an answer, once per answer. Callers do this before they lock the digest, because other digests
  * wait for the lock.
  */
-export const arrivedPeople = oncePerObject(({ matches, waterfall }: DigestibleAnswer) =>
+export const arrivedPeople = memoizePerObject(({ matches, waterfall }: DigestibleAnswer) =>
   matches.flatMap((person, matchIndex) => {
     if (person === null || isStub(person)) return [];
     const { personId } = readyPerson(person);

@@ -2,7 +2,7 @@ import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import { contestedRecords, readDecisions, readRunFacts } from '../runs/read-run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
@@ -107,7 +107,7 @@ function needsPerson(
   if (contested > 0) actions.push(contestedRecords(contested));
   if (late.quarantined > 0)
     actions.push({
-      reason: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read`,
+      reason: `${formatCount(late.quarantined, 'delivery', 'deliveries')} could not be read`,
       next: `enrich inbox list ${runId} --status quarantined`,
     });
   return actions.map((action) => ({

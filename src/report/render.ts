@@ -1,4 +1,4 @@
-import { longest } from '../domain/text/format.ts';
+import { lengthOfLongest } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { ReportDocument, Table } from './write-document.ts';
 import { renderHtml } from './render-html.ts';
@@ -42,7 +42,9 @@ function renderMarkdown({ title, subtitle, headline, actions, sections, footer }
 function markdownTable({ caption, columns, rows }: Table): string {
   const [header = [], ...lines] = [columns.map(({ title }) => title), ...rows].map((row) => row.map(escaped));
   const widths = columns.map(({ numeric }, at) =>
-    at === columns.length - 1 && !numeric ? 3 : longest([header, ...lines].map((row) => row[at] ?? '')),
+    at === columns.length - 1 && !numeric
+      ? 3
+      : lengthOfLongest([header, ...lines].map((row) => row[at] ?? '')),
   );
   const line = (row: readonly string[]): string => {
     const cells = row.map((cell, at) =>

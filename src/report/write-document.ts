@@ -6,12 +6,12 @@ import { describeAskedService, sandbox } from '../domain/runs/run-options.ts';
 import { describeRate } from '../domain/runs/match-rate.ts';
 import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
 import {
-  counted,
-  countedPeople,
+  formatCount,
+  formatPeopleCount,
   formatNumber,
   formatPercent,
-  secondOf,
-  visibleInLine,
+  formatSecond,
+  escapeControlsInLine,
 } from '../domain/text/format.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import type { RunReport } from '../outputs/report-output.ts';
@@ -69,14 +69,14 @@ type Waste = RunReport['waste'][number];
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
-    title: `Enrichment report: ${visibleInLine(run.file)}`,
+    title: `Enrichment report: ${escapeControlsInLine(run.file)}`,
     subtitle:
       `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}` +
       (run.service === sandbox ? `, asked ${describeAskedService(run.service)}` : ''),
     headline: headlineOf(report),
     actions: report.needs_person.map(({ what, next }) => ({
-      what: visibleInLine(what),
-      next: visibleInLine(next),
+      what: escapeControlsInLine(what),
+      next: escapeControlsInLine(next),
     })),
     sections: [
       outcomesSection(report),
@@ -88,7 +88,7 @@ export function documentOf(report: RunReport): ReportDocument {
       runSection(report),
     ].map((section) => ({ ...section, tables: section.tables.filter(({ rows }) => rows.length > 0) })),
     footer:
-      `Created ${secondOf(report.generated_at)} by enrich report ${run.run_id}. ` +
+      `Created ${formatSecond(report.generated_at)} by enrich report ${run.run_id}. ` +
       'Contains no data of the people in the file.',
   };
 }
@@ -103,19 +103,19 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
     {
       label: 'Rows enriched',
       value: formatNumber(enriched),
-      note: `of ${counted(run.rows, 'row')} in the file`,
+      note: `of ${formatCount(run.rows, 'row')} in the file`,
     },
     {
       label: 'Match rate',
       value: formatPercent(enriched, asked),
-      note: `of ${counted(asked, 'answered row')}`,
+      note: `of ${formatCount(asked, 'answered row')}`,
     },
     {
       label: 'Credits settled',
       value: formatNumber(money.settled.total),
       note:
         money.held.total === '0'
-          ? `${counted(countSentCalls(calls.by_status), 'call')}, nothing held`
+          ? `${formatCount(countSentCalls(calls.by_status), 'call')}, nothing held`
           : `${formatNumber(money.held.total)} more held`,
     },
     {
@@ -132,7 +132,7 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
 }
 
 function noteOfPrice(email: RunReport['costs'][number] | undefined): string {
-  const emails = counted(email?.count ?? 0, 'email');
+  const emails = formatCount(email?.count ?? 0, 'email');
   return email?.each === null && email.count > 0
     ? `nothing settled yet, for ${emails}`
     : `credits, for ${emails}`;
@@ -186,7 +186,7 @@ function coverageSection({ coverage: { contacts, fields } }: RunReport): Section
     lead:
       fields.length === 0
         ? 'The cells of the file were removed after their retention period (RETENTION).'
-        : `The number of contacts with each field, of ${counted(contacts, 'contact')} in the file (without ` +
+        : `The number of contacts with each field, of ${formatCount(contacts, 'contact')} in the file (without ` +
           'duplicates and unreadable rows): in the export, and now in the export or the warehouse. ' +
           'A dash means that no column is recognised for the field.',
     tables: [
@@ -212,10 +212,10 @@ function truthSection(evaluation: NonNullable<RunReport['evaluation']>): Section
     id: 'truth',
     title: 'Compared with known values',
     lead:
-      `The truth file has ${countedPeople(people)} of source ${source}; the warehouse has data for ` +
+      `The truth file has ${formatPeopleCount(people)} of source ${source}; the warehouse has data for ` +
       `${formatNumber(enriched)}. Coverage is the share of known values for which the warehouse has a value, ` +
       'accuracy the share of these values that are the known ones, each with its 95 % interval (Wilson). ' +
-      `Of ${countedPeople(compared)} whose name or profile is known, ${counted(wrong.length, 'contact')} ` +
+      `Of ${formatPeopleCount(compared)} whose name or profile is known, ${formatCount(wrong.length, 'contact')} ` +
       `${wrong.length === 1 ? 'holds' : 'hold'} the data of another person.`,
     tables: [
       tableOfNumbers(
@@ -314,7 +314,7 @@ function callsSection({ calls }: RunReport): Section {
     lead:
       first === null || last === null
         ? 'No call was made.'
-        : `${counted(countSentCalls(statuses), 'call')} from ${secondOf(first)} to ${secondOf(last)}. ` +
+        : `${formatCount(countSentCalls(statuses), 'call')} from ${formatSecond(first)} to ${formatSecond(last)}. ` +
           'All runs at one service share its limits. The limits are the current ones.',
     tables: [
       tableOfNumbers(
@@ -379,13 +379,13 @@ function runSection({ run }: RunReport): Section {
     ['asked for', ['profile', ...extras].join(', ')],
     ['priority', run.priority],
     ['plan', run.plan_hash],
-    ['created', secondOf(run.created_at)],
-    ['approved', run.approved_at && secondOf(run.approved_at)],
-    ['ended', run.finished_at && secondOf(run.finished_at)],
+    ['created', formatSecond(run.created_at)],
+    ['approved', run.approved_at && formatSecond(run.approved_at)],
+    ['ended', run.finished_at && formatSecond(run.finished_at)],
     ['duration', formatElapsed(run.seconds)],
-    ['cancelled', run.cancelled && secondOf(run.cancelled.at)],
+    ['cancelled', run.cancelled && formatSecond(run.cancelled.at)],
     ['reason for cancellation', run.cancelled?.reason ?? null],
-    ['undone', run.undone && `${secondOf(run.undone.at)} by ${run.undone.by}`],
+    ['undone', run.undone && `${formatSecond(run.undone.at)} by ${run.undone.by}`],
     ['reason for undo', run.undone?.reason ?? null],
   ];
   return {
@@ -396,7 +396,7 @@ function runSection({ run }: RunReport): Section {
       {
         caption: 'The run',
         columns: [{ title: 'Property' }, { title: 'Value' }],
-        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, visibleInLine(value)]])),
+        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, escapeControlsInLine(value)]])),
       },
     ],
   };

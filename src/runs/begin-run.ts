@@ -9,7 +9,7 @@ import { optionsThatDecide, pickOptions, type RunOptions } from '../domain/runs/
 import { nameCells } from '../db/expressions.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 
 export interface RunSpec {
   readonly filePath: string;
@@ -161,7 +161,7 @@ export async function refuseUnnamedSource(
   const ids = others.slice(0, 3).map((contact) => contact.contact_id);
   return new UsageProblem(
     'source.unnamed',
-    `${counted(others.length, 'contact id')} of this file ` +
+    `${formatCount(others.length, 'contact id')} of this file ` +
       `${others.length === 1 ? 'belongs to another person' : 'belong to other people'} of source "${source}" ` +
       `(such as ${ids.join(', ')}): nothing was paid`,
     {

@@ -4,7 +4,7 @@ import { withNote } from '../db/run-states.ts';
 import { samePersonReason } from '../domain/runs/outcome.ts';
 import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
-import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
+import { formatCount, formatPeopleCount, nounFor } from '../domain/text/format.ts';
 
 /** SQL condition: the call of a claimed row has the outcome `unknown`, so the operator decides about it. */
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
@@ -156,8 +156,9 @@ export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | u
   return {
     type: 'people.in-paused-run',
     reason:
-      `${countedPeople(people)} ${nounFor(people, 'waits', 'wait')} in ` +
-      `${runs.length === 1 ? 'a paused run' : counted(runs.length, 'paused run')}, and no other run asks for them: ` +
+      `${formatPeopleCount(people)} ${nounFor(people, 'waits', 'wait')} in ` +
+      `${runs.length === 1 ? 'a paused run' : formatCount(runs.length, 'paused run')}, ` +
+      'and no other run asks for them: ' +
       runs.map(({ runId }) => runId).join(', '),
     next:
       `enrich resume ${first.runId} continues with the options of that run; or enrich cancel ${first.runId} ends it, ` +

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
-import { counted, nounFor } from '../domain/text/format.ts';
+import { formatCount, nounFor } from '../domain/text/format.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import { readRunFacts } from './read-run-facts.ts';
@@ -66,7 +66,7 @@ async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseRe
   return {
     type: 'database.lost-calls',
     reason:
-      `${counted(rows, 'row')} ${nounFor(rows, 'has', 'have')} no outcome, ` +
+      `${formatCount(rows, 'row')} ${nounFor(rows, 'has', 'have')} no outcome, ` +
       'and Temporal has completed their calls',
     next:
       'the database was restored or failed over, and has lost calls that may be billed: follow "After a failover to ' +

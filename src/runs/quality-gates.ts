@@ -9,7 +9,7 @@ import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
 import { lateKinds, lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
-import { counted, countedPeople, formatPercent } from '../domain/text/format.ts';
+import { formatCount, formatPeopleCount, formatPercent } from '../domain/text/format.ts';
 import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
@@ -148,9 +148,9 @@ function describePilot(people: number, result: PilotResult, hasPhonePrice: boole
     return [`${each.toFixed(2)} per ${field} (${count})`];
   });
   return [
-    `pilot of ${countedPeople(people)}`,
+    `pilot of ${formatPeopleCount(people)}`,
     rate ? `${found} of ${answered} found: ${describeRate(rate)}` : 'no answers yet',
-    counted(settled, 'credit') +
+    formatCount(settled, 'credit') +
       (held === '0' ? '' : ` and ${held} held`) +
       (prices.length === 0 ? '' : `: ${prices.join(', ')}`),
   ].join('; ');

@@ -4,7 +4,7 @@ import { askedStatuses } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
@@ -116,8 +116,8 @@ async function readOutcomes(
 /** A sentence about the late results that an ended run lacks; null if none are missing. */
 function describeMissing({ awaited, expired }: LateResultsStatus): string | null {
   const missing = [
-    ...(expired > 0 ? [`of ${counted(expired, 'call')} did not come before the deadline`] : []),
-    ...(awaited > 0 ? [`of ${counted(awaited, 'call')} are still awaited`] : []),
+    ...(expired > 0 ? [`of ${formatCount(expired, 'call')} did not come before the deadline`] : []),
+    ...(awaited > 0 ? [`of ${formatCount(awaited, 'call')} are still awaited`] : []),
   ];
   return missing.length === 0 ? null : `the late results ${missing.join(', and ')}`;
 }
@@ -166,7 +166,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
 export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'next'> {
   const has = rows === 1 ? 'has' : 'have';
   return {
-    reason: `${counted(rows, 'row')} ${has} a record id that names different people in the file`,
+    reason: `${formatCount(rows, 'row')} ${has} a record id that names different people in the file`,
     next: 'correct these record ids in the CRM, and run its new export: this run asks for none of these people',
   };
 }
@@ -188,19 +188,19 @@ export function neededDecisions(run: {
   if (run.unknownCredits !== '0')
     decisions.push({
       type: 'calls.unknown',
-      reason: `the cost of some calls is unknown; ${counted(run.unknownCredits, 'credit')} stay held for them`,
+      reason: `the cost of some calls is unknown; ${formatCount(run.unknownCredits, 'credit')} stay held for them`,
       next: `enrich attempts list ${run.runId}, then settle or release each`,
     });
   else if (unknown > 0)
     decisions.push({
       type: 'answers.lost',
-      reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
+      reason: `the answers for ${formatCount(unknown, 'row')} were lost; the cost of their calls is decided`,
       next: 'run the same command again: it pays for their records again, and not for late results that were delivered',
     });
   if (overBudget > 0)
     decisions.push({
       type: 'budget.empty',
-      reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
+      reason: `the budget had no credits left for ${formatCount(overBudget, 'row')}`,
       next:
         'raise the budget (--max-credits N; of the day or month: enrich budget set) and repeat the command: ' +
         'it asks only for people who are not fresh (with --freshness 0s, for all people again)',

@@ -1,7 +1,7 @@
 import type { BudgetResolution } from '../contract/activities.ts';
 import { needsResume } from '../contract/pause-reasons.ts';
 import { endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
-import { counted } from '../domain/text/format.ts';
+import { formatCount } from '../domain/text/format.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { budgetsOf, readBudgetRests } from '../ledger/credit-ledger.ts';
@@ -49,7 +49,7 @@ export async function resolveBudgetExhaustion(
       type: 'budget.empty',
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
-        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
+        `${formatCount(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
         `run when the budget has credits again${latest}`,
       // The command that raises the budget prints whether the run continues automatically.
       next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),

@@ -1,7 +1,7 @@
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { decideAttempts, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
@@ -125,7 +125,7 @@ async function decide(
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
     for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
     tell(listTable(attempts, attemptColumns));
-    const question = `settle ${counted(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
+    const question = `settle ${formatCount(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
     const isDecided = await approves(question, options, 'nothing was decided');
     if (isDecided)
       await decideAttempts(

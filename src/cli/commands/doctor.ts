@@ -12,8 +12,8 @@ import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { formatFreshness } from '../../domain/runs/freshness.ts';
-import { loginInHeader, isLoopback } from '../../domain/text/url-parts.ts';
-import { counted } from '../../domain/text/format.ts';
+import { moveLoginToHeader, isLoopback } from '../../domain/text/url-parts.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import {
@@ -149,7 +149,7 @@ async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> 
   await query(databaseUrl, writeSomeMegabytes);
   const { pending, newer } = await compareMigrations(databaseUrl);
   const upToDate = newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
-  const missing = `${counted(pending.length, 'migration')} missing: the next command adds them`;
+  const missing = `${formatCount(pending.length, 'migration')} missing: the next command adds them`;
   return ok(`${where}, ${pending.length > 0 ? missing : upToDate}`);
 }
 
@@ -219,7 +219,7 @@ async function checkReceiver({ webhook, service, temporalAddress }: Config): Pro
   const what = addressWithoutPassword(publicUrl);
   if (protocol !== 'https:' && !isLoopback(hostname))
     return attention(`${what}: personal data would travel unencrypted`, 'use an https address');
-  const { url, headers } = loginInHeader(`${publicUrl}/healthz`);
+  const { url, headers } = moveLoginToHeader(`${publicUrl}/healthz`);
   const signal = AbortSignal.timeout(answerMilliseconds);
   const failure = await fetch(url, { headers, redirect: 'manual', signal }).then(
     ({ ok: isGood, status }) => (isGood ? undefined : `status ${status}`),
@@ -239,7 +239,7 @@ function checkRateLimits({ rateLimits }: Config): State {
 
 function checkBudgets({ budgets: { perRun, perPeriod }, service }: Config): State {
   const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([period, limit]) =>
-    limit === undefined ? [] : [`${counted(formatCredits(limit), 'credit')} a ${period}`],
+    limit === undefined ? [] : [`${formatCount(formatCredits(limit), 'credit')} a ${period}`],
   );
   if (limits.length > 0 || service.baseUrl === undefined) return ok(limits.join(', ') || 'none');
   return attention(

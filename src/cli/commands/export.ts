@@ -11,7 +11,7 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
 import type { ImportManifest } from '../../export/crm-import/import-manifest.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
@@ -137,9 +137,10 @@ async function writeTable(
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(
-    counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
+    formatCount(rows, table === 'contacts' ? 'contact' : 'row') +
+      (output === undefined ? '' : ` in ${output}`),
   );
-  if (suppressed > 0) tell(`${counted(suppressed, 'contact')} left out: on the suppression list`);
+  if (suppressed > 0) tell(`${formatCount(suppressed, 'contact')} left out: on the suppression list`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
@@ -161,7 +162,7 @@ async function writeNextPart(
     write: (bytes, name) => writeTo(output + name, bytes, s3),
   });
   const newest = manifest.parts.at(-1);
-  if (newest) tell(`newest part: ${counted(newest.rows, 'contact')} in ${output}${newest.file}`);
+  if (newest) tell(`newest part: ${formatCount(newest.rows, 'contact')} in ${output}${newest.file}`);
   if (json === true) printJson<'parts-manifest'>(manifest);
 }
 
@@ -215,7 +216,7 @@ async function writeCrmImport(
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
   const choice = { importer, folder, source, since, runId, policies };
   const { manifest, replaced } = await exportForCrm(warehouse, choice);
-  if (replaced > 0) tell(`replaced ${counted(replaced, 'file')} of an earlier export in ${folder}`);
+  if (replaced > 0) tell(`replaced ${formatCount(replaced, 'file')} of an earlier export in ${folder}`);
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
 }
@@ -248,7 +249,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   ];
   print(aligned([['contacts compared', contacts], ...figures.filter(([, figure]) => figure > 0)]));
   if (files.length > 0)
-    print(`files in ${folder}:\n${aligned(files.map(({ file, rows }) => [file, counted(rows, 'row')]))}`);
+    print(`files in ${folder}:\n${aligned(files.map(({ file, rows }) => [file, formatCount(rows, 'row')]))}`);
   if (contacts > 0 && missing.length > 0)
     tell(`not filled, because the export has no such column: ${missing.join(', ')}`);
   const other = `source "${source}"; --source NAME takes another`;

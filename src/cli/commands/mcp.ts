@@ -6,7 +6,7 @@ import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { knowsService } from '../../config/settings.ts';
 import { runFacts } from '../../contract/run-facts.ts';
-import { visible } from '../../domain/text/format.ts';
+import { escapeControls } from '../../domain/text/format.ts';
 import { version } from '../../files/project-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { outputs } from '../../outputs/outputs.ts';
@@ -193,7 +193,7 @@ function addTool<Input extends z.ZodObject>(server: McpServer, { name, call, ...
 }
 
 function asText(value: object) {
-  return { type: 'text' as const, text: visible(JSON.stringify(value)) };
+  return { type: 'text' as const, text: escapeControls(JSON.stringify(value)) };
 }
 
 /**

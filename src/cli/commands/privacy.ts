@@ -2,7 +2,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { parseSuppressionSubject } from '../../domain/identity/suppression.ts';
 import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
 import { findNamesakes, keysOfRecord } from '../../privacy/person-traces.ts';
 import {
@@ -92,7 +92,7 @@ function removeCommand(): Command {
     .explain(`\n${waysToNamePerson}`)
     .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
-      const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
+      const question = `let runs ask for ${formatCount(keys.length, 'listed person', 'listed people')} again?`;
       const isRemoved = await approves(question, options, 'nothing was removed');
       const removed = isRemoved
         ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => unsuppress(warehouse, keys))

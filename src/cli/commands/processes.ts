@@ -2,7 +2,7 @@ import { httpAddress, serviceName } from '../../config/settings.ts';
 import { addressWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import { shellWord } from '../../domain/text/format.ts';
+import { quoteForShell } from '../../domain/text/format.ts';
 import { untilStopped, withSession, type Session, settingsOf } from '../session/session.ts';
 import { refuseMixedWarehouse } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
@@ -31,7 +31,7 @@ function describeStack({ config, stack, receiver }: Session): string {
   const own = receiver();
   const here = own ? httpAddress(own) : 'in another command';
   const { publicUrl } = config.webhook;
-  const passwordFile = shellWord(`${config.embedded.directories.postgres}/password`);
+  const passwordFile = quoteForShell(`${config.embedded.directories.postgres}/password`);
   return table([
     ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],

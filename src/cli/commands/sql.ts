@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, Option, type Flags, jsonOption } from '../terminal/command.ts';
 import { fittedTable, printJson, terminalWidth, write, writeBytes } from '../terminal/output.ts';
@@ -29,7 +29,7 @@ Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md 
         if (options.csv === true)
           return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
         // PostgreSQL returns no row count for SHOW and EXPLAIN.
-        const count = counted(rowCount ?? rows.length, 'row');
+        const count = formatCount(rowCount ?? rows.length, 'row');
         const records = rows.map((row) => row.map((value) => value ?? ''));
         const width = terminalWidth(process.stdout);
         const shown = fields.length === 0 ? command : fittedTable(names, records, width);

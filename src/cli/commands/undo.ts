@@ -1,5 +1,5 @@
 import { Command, jsonOption, Option, noteOf, quietOption, type Flags } from '../terminal/command.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { statusText } from '../../contract/run-transitions.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
@@ -104,13 +104,13 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
       exitCode: exitCodes.needsOperator,
     });
   const discarded = discards ? await discardAnswers(warehouse, runId, signal) : undefined;
-  const contacts = counted(removed, 'contact');
+  const contacts = formatCount(removed, 'contact');
   const ended = revert
     ? `the undo was reverted: ${contacts} got their data back`
     : `undone: ${contacts} lost their data`;
   const done = [
     ...(isDone ? [] : [`${ended}; ${restored} in other exports stayed`]),
-    ...(discarded ? [`removed ${counted(discarded.observations, 'observation')} of its answers`] : []),
+    ...(discarded ? [`removed ${formatCount(discarded.observations, 'observation')} of its answers`] : []),
   ];
   answer(done.join('\n'), !revert, discarded);
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { optionsThatDecide, pickOptions } from '../../domain/runs/run-options.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { findUnfinishedRun } from '../../runs/begin-run.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport, type PlannedExport } from '../run/plan-export.ts';
@@ -45,7 +45,7 @@ export async function checkPlan(
   if (storedCredits(most) <= storedCredits(credits)) return;
   throw new UsageProblem(
     'plan.above-maximum',
-    `the plan can cost ${counted(most, 'credit')}; nothing was spent`,
+    `the plan can cost ${formatCount(most, 'credit')}; nothing was spent`,
     {
       where: `max_credits ${credits}`,
       next:

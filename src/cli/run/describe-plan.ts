@@ -2,9 +2,15 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { isBudgetOfRun } from '../../domain/money/budget-periods.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
-import { counted, countedPeople, formatNumber, minuteOf, visibleInLine } from '../../domain/text/format.ts';
+import {
+  formatCount,
+  formatPeopleCount,
+  formatNumber,
+  formatMinute,
+  escapeControlsInLine,
+} from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
-import { shownHeaders } from '../../domain/text/header-name.ts';
+import { formatHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { describedField } from '../../ingest/columns/opt-outs.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
@@ -20,7 +26,7 @@ export const noRows = '  the file has a header and no rows: there are no people 
  */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
-    `plan ${plan.plan_hash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
+    `plan ${plan.plan_hash}${plannedAt ? `, made on ${formatMinute(plannedAt.toISOString())} UTC` : ''}`,
     table([
       ['rows in the file', plan.rows],
       plan.rows_with_email !== null && ['  with an e-mail address', plan.rows_with_email],
@@ -49,7 +55,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
   lines.push(...plan.unmet_expectations.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot)
     lines.push(
-      `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
+      `  a pilot of ${formatPeopleCount(plan.pilot.people)} comes first; its results decide about the others`,
     );
   if (plan.asks_unknown_again)
     lines.push(
@@ -57,7 +63,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     );
   if (plan.found_before > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
-      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.found_before)}, ` +
+      `  paid for by an earlier run, and paid for again: ${formatPeopleCount(plan.found_before)}, ` +
         'because the record is no longer fresh, or because phones or addresses come only together with the record',
     );
   if (plan.short_budget && plannedAt === undefined) lines.push(describeShortBudget(plan, plan.short_budget));
@@ -68,7 +74,7 @@ export function approvalQuestion({ credits, short_budget: short }: PlanSummary):
   // A run that pauses on an empty budget can spend the worst case, once the operator raises the budget.
   const most = short?.on_empty === 'finish' ? short.available : credits.worst_case;
   if (Number(most) <= 0) return 'run this plan? It makes no call and costs nothing';
-  return `spend up to ${counted(most, 'credit')}?`;
+  return `spend up to ${formatCount(most, 'credit')}?`;
 }
 
 /** Rounds expected credits from 100 on to whole credits, because an estimate is not exact to a tenth. */
@@ -78,7 +84,7 @@ export function whole(credits: string): string {
 
 function describeExpectation({ credits, expectation }: PlanSummary): string {
   const { low, high, calls, assumption } = expectation;
-  const basis = assumption ?? `as the latest ${counted(calls, 'call')} for this source cost`;
+  const basis = assumption ?? `as the latest ${formatCount(calls, 'call')} for this source cost`;
   return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
 }
 
@@ -91,7 +97,7 @@ function describeShortBudget(
   const [left, expected] = [Number(available), Number(credits.expected)];
   const enough = formatNumber(Math.floor((people * Math.max(0, left)) / expected));
   const reach =
-    expected > left ? `for about ${enough} of ${countedPeople(people)}` : 'less than the worst case';
+    expected > left ? `for about ${enough} of ${formatPeopleCount(people)}` : 'less than the worst case';
   const then =
     onEmpty === 'finish'
       ? 'people beyond it become over_budget, and a later run asks for them'
@@ -138,6 +144,8 @@ export function describeMapping(
       }),
     ),
     ...warnings.map((warning) => `  note: ${warning}`),
-    ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
+    ...(unused.length === 0
+      ? []
+      : [`  not used to find people: ${escapeControlsInLine(formatHeaders(unused))}`]),
   ].join('\n');
 }

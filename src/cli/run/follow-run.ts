@@ -15,7 +15,7 @@ import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { endChangingLine, showChangingLine, tell, tellAlways } from '../terminal/output.ts';
 import { findLostWorkflow, isWorking, readRunWait, type RunWait } from './run-status.ts';
-import { counted, formatNumber } from '../../domain/text/format.ts';
+import { formatCount, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
@@ -48,8 +48,8 @@ export function describeProgress(
     `${formatNumber(money.people)}/${formatNumber(plan.people)}`,
     etaSeconds !== undefined && money.people < plan.people && `ETA ${formatElapsed(etaSeconds)}`,
     reason,
-    counted(money.calls, 'call'),
-    counted(money.settled, 'credit') +
+    formatCount(money.calls, 'call'),
+    formatCount(money.settled, 'credit') +
       (money.reserved === '0' ? '' : `, ${formatNumber(money.reserved)} reserved`),
   ];
   return parts.filter(Boolean).join('  ');

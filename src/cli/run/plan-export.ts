@@ -1,5 +1,5 @@
 import { serviceName } from '../../config/settings.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
@@ -64,7 +64,7 @@ export async function ingestInThisProcess(
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     fetched,
     signal: new AbortController().signal,
-    onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${counted(rows, 'row')}`),
+    onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${formatCount(rows, 'row')}`),
   }).finally(endChangingLine);
   if (ingested.kind === 'ingested') return;
   const { pauseReason, problem } = ingested;

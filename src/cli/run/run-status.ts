@@ -8,7 +8,7 @@ import { importerNames, importers } from '../../domain/crm/crm.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { estimateSeconds, parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { describeAskedService } from '../../domain/runs/run-options.ts';
-import { counted, minuteOf } from '../../domain/text/format.ts';
+import { formatCount, formatMinute } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { isSelected } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
@@ -125,7 +125,7 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
     return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` };
   if (reason !== undefined) {
     const { inFlight } = await readRunMoney(session.warehouse, runId);
-    const lostCalls = `; ${counted(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;
+    const lostCalls = `; ${formatCount(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;
     return {
       reason_type: 'run.no-worker',
       reason: `no worker carries out the run, and no call is sent until it continues${inFlight > 0 ? lostCalls : ''}`,
@@ -199,7 +199,9 @@ export async function readRunWait(
   }
   const { awaited, until } = await readLateResultsStatus(warehouse, runId);
   if (awaited === 0 || until === null) return {};
-  return { reason: `late results of ${counted(awaited, 'call')} are awaited until ${minuteOf(until)} UTC` };
+  return {
+    reason: `late results of ${formatCount(awaited, 'call')} are awaited until ${formatMinute(until)} UTC`,
+  };
 }
 
 export function describeUiAddress({ stack }: Session, runId: string): string | undefined {
@@ -231,18 +233,19 @@ function notesOf(facts: RunFacts): string[] {
   // Only plans with calls have an expected price.
   if (Number(high) > 0)
     notes.push(
-      `  the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}`,
+      `  the plan expected ${formatCount(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}`,
     );
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
     notes.push(`  why rows are ${explained.join(' or ')}: docs/reference/outcomes.md`);
   const { cancelled, status } = facts;
   if (cancelled && status === 'cancelled')
-    notes.push(`  cancelled on ${minuteOf(cancelled.at)} UTC: ${cancelled.reason}`);
+    notes.push(`  cancelled on ${formatMinute(cancelled.at)} UTC: ${cancelled.reason}`);
   if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (status === 'finished' && facts.rows === 0) notes.push(noRows);
   const { next_poll_at: nextPoll, missing } = facts.late_results;
-  if (nextPoll !== null) notes.push(`  the next poll for late results is due at ${minuteOf(nextPoll)} UTC`);
+  if (nextPoll !== null)
+    notes.push(`  the next poll for late results is due at ${formatMinute(nextPoll)} UTC`);
   if (missing !== null) notes.push(`  ${missing}`);
   return notes;
 }
@@ -286,7 +289,7 @@ function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
 const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
 export function describeUndone({ at, by, reason }: RunUndo): string {
-  return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
+  return `undone on ${formatMinute(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
 /** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */

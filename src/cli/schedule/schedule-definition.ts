@@ -1,7 +1,7 @@
 import type { ExportChoice, ScheduledRunInput } from '../../contract/run-input.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { timeZoneNamed } from '../../domain/text/time-zone.ts';
+import { canonicalTimeZone } from '../../domain/text/time-zone.ts';
 import { refusePersonalColumns } from '../../ingest/columns/chosen-column.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
@@ -136,7 +136,7 @@ function cronOf(line: string): string {
 }
 
 function timezoneOf(name: string): string {
-  const zone = timeZoneNamed(name);
+  const zone = canonicalTimeZone(name);
   if (zone !== undefined) return zone;
   throw wrong('--timezone', `there is no time zone "${name}"`, 'write it as in Europe/Berlin, or UTC');
 }

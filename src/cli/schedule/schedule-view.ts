@@ -1,6 +1,6 @@
 import type { ScheduledRunResult } from '../../contract/run-input.ts';
 import { Problem } from '../../domain/problem.ts';
-import { clockIn } from '../../domain/text/time-zone.ts';
+import { formatLocalTime } from '../../domain/text/time-zone.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun } from '../../runs/runs.ts';
@@ -133,5 +133,5 @@ function innermost(error: Error): Error {
 }
 
 function shown(timezone: string, time: string | undefined): string {
-  return time === undefined ? '-' : clockIn(timezone, new Date(time));
+  return time === undefined ? '-' : formatLocalTime(timezone, new Date(time));
 }

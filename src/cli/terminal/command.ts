@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { Command as CommanderCommand, InvalidArgumentError, type CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { describeErrorCode, UsageProblem, type DecisionNote, type Problem } from '../../domain/problem.ts';
-import { namesPerson } from '../../domain/text/without-personal-data.ts';
+import { hasPersonalData } from '../../domain/text/without-personal-data.ts';
 
 export { Option } from 'commander';
 
@@ -87,7 +87,7 @@ export function withoutPerson(
   text: string,
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
 ): string {
-  if (!namesPerson(text)) return text;
+  if (!hasPersonalData(text)) return text;
   throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
 }
 

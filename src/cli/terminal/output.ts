@@ -2,7 +2,12 @@ import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
 import { z } from 'zod';
 import { describeErrorCode, Problem } from '../../domain/problem.ts';
-import { formatNumber, minuteOf, visible, visibleInLine } from '../../domain/text/format.ts';
+import {
+  formatNumber,
+  formatMinute,
+  escapeControls,
+  escapeControlsInLine,
+} from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
@@ -38,8 +43,8 @@ export function print(text: string): void {
 /** Prints one JSON value on one line of standard output. `Name` is the schema of an output that programs read. */
 export function printJson<Name extends OutputName | undefined = undefined>(value: Facts<Name>): void {
   isObjectPrinted = true;
-  // JSON leaves the control characters U+007F to U+009F unescaped, so `visible` escapes them.
-  write(process.stdout, `${visible(JSON.stringify(value))}\n`);
+  // JSON leaves the control characters U+007F to U+009F unescaped, so `escapeControls` escapes them.
+  write(process.stdout, `${escapeControls(JSON.stringify(value))}\n`);
 }
 
 type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
@@ -74,7 +79,7 @@ export function fits(text: string, lineWidth: number): boolean {
 
 /** Wraps lines between words. Continuation lines begin below the text of a label or the last cell of a table. */
 export function wrapped(text: string, lineWidth: number): string {
-  const lines = visible(text).split('\n');
+  const lines = escapeControls(text).split('\n');
   return lines.map((line) => (fits(line, lineWidth) ? line : wrappedLine(line, lineWidth))).join('\n');
 }
 
@@ -119,7 +124,7 @@ export function progressReporter(what: string): (done: number) => void {
 export function write(stream: NodeJS.WriteStream, text: string): void {
   const isDrawn = stream.isTTY && changing !== undefined;
   if (isDrawn) process.stderr.write(clearedLine);
-  stream.write(visible(text));
+  stream.write(escapeControls(text));
   if (isDrawn) process.stderr.write(changing!);
 }
 
@@ -127,7 +132,7 @@ const clearedLine = '\u001b[G\u001b[K';
 
 export function showChangingLine(text: string): void {
   if (isQuiet) return;
-  changing = shortened(visibleInLine(text), (process.stderr.columns || 100) - 1);
+  changing = shortened(escapeControlsInLine(text), (process.stderr.columns || 100) - 1);
   process.stderr.write(clearedLine + changing);
 }
 
@@ -192,8 +197,8 @@ async function* withVisibleText(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   const decoder = new TextDecoder();
-  for await (const piece of bytes) yield Buffer.from(visible(decoder.decode(piece, { stream: true })));
-  yield Buffer.from(visible(decoder.decode()));
+  for await (const piece of bytes) yield Buffer.from(escapeControls(decoder.decode(piece, { stream: true })));
+  yield Buffer.from(escapeControls(decoder.decode()));
 }
 
 const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
@@ -235,7 +240,9 @@ export function table(
 ): string {
   const whole = rows
     .filter((row) => row !== false)
-    .map((row) => row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)));
+    .map((row) =>
+      row.map((cell) => escapeControlsInLine(typeof cell === 'number' ? formatNumber(cell) : cell)),
+    );
   // Widths count terminal columns. A Chinese character takes two of them.
   const widths: number[] = [];
   for (const row of whole)
@@ -319,7 +326,7 @@ function shownValue(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return formatNumber(value);
-  if (value instanceof Date) return `${minuteOf(value)} UTC`;
+  if (value instanceof Date) return `${formatMinute(value)} UTC`;
   if (Array.isArray(value)) return value.map(shownValue).join(', ') || '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

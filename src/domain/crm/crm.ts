@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerKey, headerName } from '../text/header-name.ts';
+import { headerKey, tidyHeader } from '../text/header-name.ts';
 import dynamics from './dynamics.json' with { type: 'json' };
 import googleContacts from './google-contacts.json' with { type: 'json' };
 import hubspot from './hubspot.json' with { type: 'json' };
@@ -298,7 +298,7 @@ export function inAccountLanguage(
 ): AccountImporter {
   // The list is reversed so that the first of two columns with the same key wins, as in the reading of cells.
   const shown = exports.map(
-    (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
+    (header) => new Map([...header].reverse().map((name) => [headerKey(name), tidyHeader(name)])),
   );
   const labelOf = (english: readonly string[], local: readonly string[]): string | undefined => {
     const ours = english.map(headerKey);

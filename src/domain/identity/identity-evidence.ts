@@ -11,7 +11,7 @@ import {
   type Employers,
 } from './names/organization-agreement.ts';
 import { displayForm } from './values/normalise.ts';
-import { oncePerObject } from '../compute-once.ts';
+import { memoizePerObject } from '../compute-once.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
@@ -73,7 +73,7 @@ export interface ComparedPerson {
   readonly record: string;
 }
 
-export const readyIdentity = oncePerObject((identity: Identity): ComparedIdentity => ({
+export const readyIdentity = memoizePerObject((identity: Identity): ComparedIdentity => ({
   identity,
   keys: identityKeys(identity),
   name: compareReady(identity.firstName, identity.lastName, identity.name),
@@ -83,7 +83,7 @@ export const readyIdentity = oncePerObject((identity: Identity): ComparedIdentit
   ),
 }));
 
-export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
+export const readyPerson = memoizePerObject((person: Person): ComparedPerson => {
   const stated = [
     person.email,
     person.contact?.email,

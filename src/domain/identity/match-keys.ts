@@ -1,6 +1,6 @@
 import { emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
-import { oncePerObject } from '../compute-once.ts';
+import { memoizePerObject } from '../compute-once.ts';
 import { readyIdentity, readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 import { wordsOfEmployers } from './names/organization-agreement.ts';
@@ -14,7 +14,7 @@ import { contactFields } from '../warehouse/contact-fields.ts';
  *
  * @returns match keys of a row
  */
-export const matchKeysOfIdentity = oncePerObject((identity: Identity): readonly number[] => {
+export const matchKeysOfIdentity = memoizePerObject((identity: Identity): readonly number[] => {
   const { keys, name, employers } = readyIdentity(identity);
   return matchKeysOf([...keys, ...(name ? atEmployers(nameKeys(name), wordsOfEmployers(employers)) : [])]);
 });

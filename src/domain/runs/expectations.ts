@@ -1,5 +1,5 @@
 import { UsageProblem } from '../problem.ts';
-import { counted, formatNumber, formatPercent } from '../text/format.ts';
+import { formatCount, formatNumber, formatPercent } from '../text/format.ts';
 
 /** What an export must be like before its run spends credits. Shares start at 0; null: not checked. */
 interface Expectations {
@@ -137,7 +137,7 @@ function unmetRows(
   const most = expected.most === null ? Infinity : Math.floor(usualRows * expected.most);
   if (rows >= least && rows <= most) return undefined;
   const bound = rows < least ? `at least ${formatNumber(least)}` : `at most ${formatNumber(most)}`;
-  return `${counted(rows, 'row')}: expected ${bound}, because ${medianText(earlier)} is ${formatNumber(usualRows)}`;
+  return `${formatCount(rows, 'row')}: expected ${bound}, because ${medianText(earlier)} is ${formatNumber(usualRows)}`;
 }
 
 function unmetCoverage(
@@ -166,7 +166,7 @@ function coverageOf({ rows, malformed, filled }: ExportProfile, field: string): 
 function unmetForm({ malformed: most }: Expectations, { rows, malformed }: ExportProfile): string[] {
   if (most === null || malformed <= rows * most) return [];
   return [
-    `${formatNumber(malformed)} of ${counted(rows, 'row')} are malformed (${formatPercent(malformed, rows)}): ` +
+    `${formatNumber(malformed)} of ${formatCount(rows, 'row')} are malformed (${formatPercent(malformed, rows)}): ` +
       `expected at most ${formatPercent(most)}`,
   ];
 }

@@ -8,17 +8,17 @@ export function nounFor(value: number | string, one: string, many = `${one}s`): 
  *
  * @param value a whole number, or a decimal as text
  */
-export function counted(value: number | string, one: string, many?: string): string {
+export function formatCount(value: number | string, one: string, many?: string): string {
   return `${formatNumber(value)} ${nounFor(value, one, many)}`;
 }
 
 /** Formats a number of people: `1 person`, `2 people`. */
-export function countedPeople(value: number): string {
-  return counted(value, 'person', 'people');
+export function formatPeopleCount(value: number): string {
+  return formatCount(value, 'person', 'people');
 }
 
 /** Splits a list in text form. Its entries are separated by a comma and a space or line break. */
-export function listed(text: string): string[] {
+export function splitList(text: string): string[] {
   return text.trim().split(/,\s+/);
 }
 
@@ -26,7 +26,7 @@ export function listed(text: string): string[] {
  * The length of the longest text; 0 if there is none. It avoids `Math.max(...)`, because a function takes about 100,000
  * arguments, and a table can have more rows.
  */
-export function longest(texts: readonly string[]): number {
+export function lengthOfLongest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, text.length), 0);
 }
 
@@ -55,7 +55,7 @@ export function formatPercent(part: number, whole = 1): string {
  *
  * @param time a date, or ISO 8601
  */
-export function minuteOf(time: Date | string): string {
+export function formatMinute(time: Date | string): string {
   return (typeof time === 'string' ? time : time.toISOString()).slice(0, 16).replace('T', ' ');
 }
 
@@ -64,7 +64,7 @@ export function minuteOf(time: Date | string): string {
  *
  * @param time ISO 8601
  */
-export function secondOf(time: string): string {
+export function formatSecond(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
@@ -82,14 +82,14 @@ export function isDate(text: string): boolean {
  *
  * @returns undefined if the text is not such a time
  */
-export function parseMoment(text: string): Date | undefined {
+export function parseZonedTime(text: string): Date | undefined {
   const [, date = '', zone] = /^(\d{4}-\d{2}-\d{2})[T ].+(z|[+-]\d{2}:?\d{2})$/i.exec(text) ?? [];
   const time = zone !== undefined && isDate(date) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : new Date(time);
 }
 
 /** Quotes a text so that a shell reads it as one word. */
-export function shellWord(text: string): string {
+export function quoteForShell(text: string): string {
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
@@ -105,13 +105,13 @@ const controlling =
  * Escapes control characters like JSON, so that a JSON text keeps its meaning: ESC becomes `\u001b`. Line feeds and
  * tabs stay.
  */
-export function visible(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(controlling, escaped);
 }
 
 /** Escapes control characters, line feeds and tabs, for output in a single line. */
-export function visibleInLine(text: string): string {
-  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+export function escapeControlsInLine(text: string): string {
+  return escapeControls(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 function escaped(character: string): string {

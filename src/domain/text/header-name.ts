@@ -10,7 +10,7 @@ const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
  * Tidies a column's name: removes byte order marks, characters without a width, repeated spaces, and the `*` of
  * required fields. Letter case stays, because `Record ID` and `Record Id` belong to different CRMs.
  */
-export function headerName(raw: string): string {
+export function tidyHeader(raw: string): string {
   const name = tidy.test(raw)
     ? raw
     : raw
@@ -28,7 +28,7 @@ const ascii = /^[\0-\x7f]*$/;
  * `Prénom` and `PRENOM`; `Soyadı` and `SOYADI`.
  */
 export function headerKey(raw: string): string {
-  const name = headerName(raw).toLowerCase();
+  const name = tidyHeader(raw).toLowerCase();
   return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
@@ -36,16 +36,16 @@ export function headerKey(raw: string): string {
  * Formats a column's name for an error or a log: short, on one line, and without half a surrogate pair, which is
  * invalid in JSON.
  */
-export function shownHeader(raw: string): string {
-  const name = headerName(raw);
+export function formatHeader(raw: string): string {
+  const name = tidyHeader(raw);
   return name.length > 60 ? `${name.slice(0, 57).toWellFormed()}...` : name;
 }
 
 const mostShown = 20;
 
 /** Formats the names of the first columns for an error or a log. An export can have thousands of columns. */
-export function shownHeaders(names: readonly string[]): string {
-  const shown = names.slice(0, mostShown).map(shownHeader).join(', ');
+export function formatHeaders(names: readonly string[]): string {
+  const shown = names.slice(0, mostShown).map(formatHeader).join(', ');
   return names.length > mostShown ? `${shown} and ${formatNumber(names.length - mostShown)} more` : shown;
 }
 

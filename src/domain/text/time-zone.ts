@@ -6,7 +6,7 @@ import { Temporal } from 'temporal-polyfill';
  *
  * @returns undefined if there is no such time zone
  */
-export function timeZoneNamed(name: string): string | undefined {
+export function canonicalTimeZone(name: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     return timeZone === '' ? undefined : Temporal.Now.zonedDateTimeISO(name).timeZoneId;
@@ -16,12 +16,12 @@ export function timeZoneNamed(name: string): string | undefined {
 }
 
 /** Formats a time as local time of a time zone: `2026-11-21 02:00`. */
-export function clockIn(timeZone: string, time: Date): string {
+export function formatLocalTime(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
 }
 
 /** Formats a time as local date of a time zone: `2026-11-21`. */
-export function dateIn(timeZone: string, time: Date): string {
+export function formatLocalDate(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDate().toString();
 }
 

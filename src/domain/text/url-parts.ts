@@ -2,7 +2,7 @@
  * Splits a URL with a login into a URL for `fetch` and an authorization header. Given the whole URL, `fetch` fails with
  * an error that quotes the password.
  */
-export function loginInHeader(address: string): {
+export function moveLoginToHeader(address: string): {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 } {

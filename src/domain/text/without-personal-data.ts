@@ -31,7 +31,7 @@ const anyAddress = /(?<![^\s'"])%@/g;
  * True if a text contains an e-mail, a profile URL, a phone number or a login. An erasure does not change texts that
  * the warehouse keeps or Temporal shows, so they must not identify a person.
  */
-export function namesPerson(text: string): boolean {
+export function hasPersonalData(text: string): boolean {
   const named = text.replace(anyAddress, '');
   return (
     withoutPersonalData(named) !== named ||

@@ -1,6 +1,6 @@
 import { parseDomain, parseEmail } from '../identity/values/email-address.ts';
 import { displayForm } from '../identity/values/normalise.ts';
-import { oncePerObject } from '../compute-once.ts';
+import { memoizePerObject } from '../compute-once.ts';
 import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';
 import type { Organization, Person } from '../identity/person.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
@@ -9,7 +9,7 @@ import { parseProfileUrl } from '../identity/values/profile-url.ts';
 export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 
 /** Reads the columns of a contact from an answer. A placeholder for an e-mail counts as no e-mail. */
-export const contactFields = oncePerObject((person: Person): ContactFields => {
+export const contactFields = memoizePerObject((person: Person): ContactFields => {
   const { organization } = person;
   const profile = (person.proflink_url && parseProfileUrl(person.proflink_url)) || null;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;

@@ -1,7 +1,7 @@
 import { exportFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
-import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader } from './fields.ts';
 import { fieldsNamed, isKnownName } from './known-headers.ts';
 
@@ -57,9 +57,9 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   const unknown = named.find(({ column }) => findColumns(columns, column).length === 0);
   if (!unknown) return;
   const names = columns.header.filter((name) => name !== '' && (isShown || isKnownName(headerKey(name))));
-  throw new UsageProblem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
+  throw new UsageProblem('column.unknown', `the file has no column "${formatHeader(unknown.column)}"`, {
     where: unknown.flag,
-    next: `name one of its columns: ${shownHeaders(names)}`,
+    next: `name one of its columns: ${formatHeaders(names)}`,
   });
 }
 
@@ -96,5 +96,5 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Read
  * there.
  */
 export function publicColumn(name: string): string {
-  return isKnownName(headerKey(name)) ? `"${shownHeader(name)}"` : 'a column of its own';
+  return isKnownName(headerKey(name)) ? `"${formatHeader(name)}"` : 'a column of its own';
 }

@@ -1,7 +1,7 @@
 import { exportFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import { commonHeaders, firstOrWholeNames, lastOrWholeNames, otherObjectOf } from './known-headers.ts';
@@ -135,7 +135,7 @@ function refuseWithoutPeople(
       },
     );
   // The names are shown only if they are well known, because the first line of a file without a header is a contact.
-  const names = recognised ? `: ${shownHeaders(header)}` : '';
+  const names = recognised ? `: ${formatHeaders(header)}` : '';
   throw new UsageProblem(
     'export.no-identifying-column',
     `none of the columns is recognised as email, profile URL, or name with company${names}`,
@@ -174,7 +174,7 @@ function refuseShortenedIds(
   if (!areRounded && !ids.some((id) => shortened.test(id))) return;
   throw new UsageProblem(
     'export.shortened-ids',
-    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
+    `column "${formatHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
       'record ids of the CRM',
     {
       where: `${path}, column ${column + 1}, by its first rows`,

@@ -1,5 +1,5 @@
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, formatHeader } from '../../domain/text/header-name.ts';
 import { canHold, filledCells, type ContactField, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
@@ -47,7 +47,7 @@ export class Columns {
     const columns = [...new Set([references].flat().map((reference) => this.#find(reference)))];
     const twice = columns.find((column) => this.#taken.has(column));
     if (twice !== undefined) {
-      const what = `column "${shownHeader(this.nameOf(twice))}" stands for two fields`;
+      const what = `column "${formatHeader(this.nameOf(twice))}" stands for two fields`;
       throw new UsageProblem('mapping.column-named-twice', what, {
         where: 'columns and ignore in the mapping file',
         next: 'name the column for one field; a contact without an id of its own needs no contact_id',
@@ -93,7 +93,7 @@ export class Columns {
     const found = exact.length > 0 ? exact : this.#withKey(key);
     if (found.length > 1) throw this.#ambiguous('email', found);
     if (found.length === 1) return found[0]!;
-    const what = `the mapping names a column "${shownHeader(String(reference))}" that the file does not have`;
+    const what = `the mapping names a column "${formatHeader(String(reference))}" that the file does not have`;
     throw new UsageProblem('mapping.unknown-column', what, {
       where: this.where(),
       next: `name a column as the header has it, or by its number (1 to ${header.length})`,
@@ -103,7 +103,7 @@ export class Columns {
   #ambiguous(field: Field, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
     const mapping = (value: string | number): string => `{"columns": {"${field}": ${value}}}`;
-    const what = `columns ${numbers.join(' and ')} have the same name, "${shownHeader(this.nameOf(found[0]!))}"`;
+    const what = `columns ${numbers.join(' and ')} have the same name, "${formatHeader(this.nameOf(found[0]!))}"`;
     return new UsageProblem('mapping.ambiguous', what, {
       where: this.where(),
       next:

@@ -1,6 +1,6 @@
 import { crmExports, expand, labels } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
-import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { headerKey, tidyHeader } from '../../domain/text/header-name.ts';
 import type { ContactField } from './fields.ts';
 import headers from './headers.json' with { type: 'json' };
 
@@ -9,7 +9,7 @@ const longestSentence = 1_000;
 
 /** Returns the words of a header in their comparison form, each between spaces, such as ` do not call `. */
 export function headerWords(header: string): string {
-  const words = headerName(header)
+  const words = tidyHeader(header)
     .slice(0, longestSentence)
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ');
   return ` ${wordForm(words)} `;

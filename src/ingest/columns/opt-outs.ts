@@ -1,8 +1,8 @@
 import type { CrmExport } from '../../domain/crm/crm.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor } from '../../domain/text/format.ts';
-import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { formatCount, nounFor } from '../../domain/text/format.ts';
+import { formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import { fieldOfScope, filledCells, type FirstRows, type OptOutScope } from './fields.ts';
 import { headerWords, patternTest, wordForm } from './known-headers.ts';
@@ -181,7 +181,7 @@ function optOutColumn(
     if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
     return answer;
   };
-  return { column, name: shownHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
+  return { column, name: formatHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
 }
 
 /** Returns the opt-out columns that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
@@ -197,7 +197,7 @@ export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefine
   for (const column of columns.take(mapping?.ignore ?? [])) {
     const meaning = optOutOf(columns.nameOf(column));
     if (meaning === undefined) continue;
-    const what = `column "${shownHeader(columns.nameOf(column))}" says who has opted out, and cannot be ignored`;
+    const what = `column "${formatHeader(columns.nameOf(column))}" says who has opted out, and cannot be ignored`;
     throw new UsageProblem('mapping.opt-out-ignored', what, {
       where: 'ignore in the mapping file',
       next: `list the values that mean "opted out": ${exampleOf(meaning.scope, '"…"', '"yes"')}`,
@@ -254,12 +254,12 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
     return cells.some(statesOptOut) || (looksLikeConsent(header) && cells.length > 0);
   });
   if (unclear.length === 0) return;
-  const names = shownHeaders(unclear.map(([, header]) => header));
+  const names = formatHeaders(unclear.map(([, header]) => header));
   const numbers = unclear.map(([column]) => column + 1);
   const entries = numbers.map((number) => `{"column": ${number}, "values": ["…"]}`);
   throw new UsageProblem(
     'mapping.consent-unclear',
-    `${counted(unclear.length, 'column')} may say who has consented or opted out, and no rule says how: ${names}`,
+    `${formatCount(unclear.length, 'column')} may say who has consented or opted out, and no rule says how: ${names}`,
     {
       where: columns.where(),
       next:
@@ -305,9 +305,11 @@ export class OptOutCounts {
   warnings(): string[] {
     return this.#columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
       const from = scope === 'calls' ? 'from phone numbers' : 'as opted out';
-      const exclusion = `column "${name}" excludes ${optedOut} of ${counted(this.#rows, 'row')} ${from}`;
+      const exclusion = `column "${name}" excludes ${optedOut} of ${formatCount(this.#rows, 'row')} ${from}`;
       const notUnderstood =
-        notRead > 0 ? `; ${counted(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood` : '';
+        notRead > 0
+          ? `; ${formatCount(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood`
+          : '';
       const correction =
         notRead > 0 || optedOut * 2 > this.#rows
           ? `; to list the answers that mean "opted out": --mapping FILE with ${exampleOf(scope, column + 1)}`
@@ -317,7 +319,7 @@ export class OptOutCounts {
         // A typing error in a listed value would let the run look up people who opted out.
         ...(absent.size > 0
           ? [
-              `no row has ${shownHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +
+              `no row has ${formatHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +
                 'mapping lists as opted out: check the spelling, because people with another value are paid for',
             ]
           : []),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crmExports, importers, type CrmExport } from '../../domain/crm/crm.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { headerKey, tidyHeader } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
 
@@ -16,7 +16,7 @@ const enoughOwnNames = 2;
  * sources
  */
 export function recogniseExport(first: FirstRows): CrmExport | undefined {
-  const names = first.header.map(headerName);
+  const names = first.header.map(tidyHeader);
   const found = crmExports.filter((known) => {
     const ids = idsOf(known, first);
     return ids !== 'of another program' && (bearsSignature(known, names) || areDistinctive(known, ids));

@@ -1,4 +1,4 @@
-import { counted, formatNumber, nounFor } from '../../domain/text/format.ts';
+import { formatCount, formatNumber, nounFor } from '../../domain/text/format.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/known-headers.ts';
@@ -101,7 +101,7 @@ export function isBlank(record: readonly string[]): boolean {
 /** Formats a warning about lines that were left out. */
 export function leftOut(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
-  return `${counted(lines, 'line')} ${where} ${verb} left out`;
+  return `${formatCount(lines, 'line')} ${where} ${verb} left out`;
 }
 
 function looksLikeData(header: readonly string[]): boolean {

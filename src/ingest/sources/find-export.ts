@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { posix, basename, dirname, join } from 'node:path';
 import type { ExportChoice } from '../../contract/run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { dateIn } from '../../domain/text/time-zone.ts';
+import { formatLocalDate } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { listObjects } from './s3-objects.ts';
@@ -26,7 +26,7 @@ export async function findExports(
   timezone: string,
   access: { readonly s3: S3Settings },
 ): Promise<FoundExport[]> {
-  const from = choice.from.replaceAll('{date}', dateIn(timezone, asOf));
+  const from = choice.from.replaceAll('{date}', formatLocalDate(timezone, asOf));
   if (choice.kind === 'query') return [{ address: parseAddress(`query:${from}`, '/') }];
   const address = parseAddress(from, '/');
   if (choice.kind === 'file') return [{ address }];

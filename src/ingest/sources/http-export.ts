@@ -1,6 +1,6 @@
 import { Agent, buildConnector, fetch } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
-import { loginInHeader } from '../../domain/text/url-parts.ts';
+import { moveLoginToHeader } from '../../domain/text/url-parts.ts';
 import type { RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 
@@ -47,7 +47,7 @@ async function openAddress(
   agent: Agent,
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { url, headers: login } = loginInHeader(address.url);
+  const { url, headers: login } = moveLoginToHeader(address.url);
   const headers = { ...login, 'accept-encoding': 'identity' };
   const answer = await fetch(url, { dispatcher: agent, headers, signal: signal ?? null }).catch(
     (error: Error) => {

@@ -5,7 +5,7 @@ import { rowsWorthAnalyzing } from '../../db/database.ts';
 import { unfinishedText } from '../../db/run-states.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor } from '../../domain/text/format.ts';
+import { formatCount, nounFor } from '../../domain/text/format.ts';
 import { recordedMapping } from '../columns/fields.ts';
 import { OptOutCounts } from '../columns/opt-outs.ts';
 import { createRowReader, type StagedRow } from '../columns/read-row.ts';
@@ -97,7 +97,7 @@ class StagingFigures {
   refuseUnreadable(where: string): void {
     const { rows, malformed } = this;
     if (rows === 0 || malformed < rows) return;
-    const what = `none of ${counted(rows, 'row')} can be read: ${this.#faults[0]}`;
+    const what = `none of ${formatCount(rows, 'row')} can be read: ${this.#faults[0]}`;
     throw new UsageProblem('export.no-readable-row', what, {
       where,
       next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
@@ -107,11 +107,11 @@ class StagingFigures {
   warnings(): string[] {
     const { malformed } = this;
     const unread =
-      `${counted(malformed, 'row')} cannot be read (rows are counted below the header): ` +
+      `${formatCount(malformed, 'row')} cannot be read (rows are counted below the header): ` +
       `${malformed > shownFaults ? 'the first are ' : ''}${this.#faults.join('; ')}`;
     const short =
-      `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells; if only empty cells at ` +
-      'the end are missing, read the file with --short-rows fill';
+      `${formatCount(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells; ` +
+      'if only empty cells at the end are missing, read the file with --short-rows fill';
     return [
       ...this.#warnings,
       ...this.#optOuts.warnings(),

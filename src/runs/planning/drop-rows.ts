@@ -13,7 +13,7 @@ import {
   type NameCells,
   type NameVerdict,
 } from '../../domain/identity/names/name-agreement.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { identifiesAlone } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
@@ -397,7 +397,7 @@ async function findContested(transaction: Transaction<Tables>, runId: string): P
   await addWarning(
     transaction,
     runId,
-    `${counted(records.length, 'record id')} ${records.length === 1 ? 'belongs' : 'belong'} to different people, ` +
+    `${formatCount(records.length, 'record id')} ${records.length === 1 ? 'belongs' : 'belong'} to different people, ` +
       `such as in rows ${first.record} and ${first.row}: these rows are not asked for`,
   );
 }

@@ -17,7 +17,7 @@ import type { ContactDecision } from '../../domain/identity/verdicts.ts';
 import { identityCells, rowCount } from '../../db/expressions.ts';
 import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { importers, type Importer } from '../../domain/crm/crm.ts';
-import { counted } from '../../domain/text/format.ts';
+import { formatCount } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
 /**
@@ -368,7 +368,7 @@ async function warnOfMissingIds(
   await addWarning(
     transaction,
     runId,
-    `${counted(rows, 'row')} without a record id${ofCrm}: files for the CRM's importer leave ` +
+    `${formatCount(rows, 'row')} without a record id${ofCrm}: files for the CRM's importer leave ` +
       `${rows === 1 ? 'this contact' : 'these contacts'} out, and a later export with the id makes a second contact`,
   );
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
-import { listed } from '../../domain/text/format.ts';
+import { splitList } from '../../domain/text/format.ts';
 import {
   count,
   described,
@@ -35,7 +35,7 @@ interface Shape {
  * @param names names, as listed in the interface document
  */
 function each<const List extends string, const Each extends Type>(names: List, type: Each) {
-  return Object.fromEntries(listed(names).map((name) => [name, type])) as Record<Names<List>, Each>;
+  return Object.fromEntries(splitList(names).map((name) => [name, type])) as Record<Names<List>, Each>;
 }
 
 type Names<List extends string> = List extends `${infer Name}, ${infer Rest}` ? Name | Names<Rest> : List;

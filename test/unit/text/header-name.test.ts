@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { headerKey, headerName, shownHeader } from '../../../src/domain/text/header-name.ts';
+import { headerKey, tidyHeader, formatHeader } from '../../../src/domain/text/header-name.ts';
 
 it.each([
   ['capitals without accents', 'PRENOM', 'Prénom'],
@@ -27,13 +27,13 @@ it('headerKey() reads a header of 300,000 characters within the time limit of a 
   expect(headerKey(`${'\u200f *'.repeat(100_000)}x`)).toBe('x');
 });
 
-it('headerName() keeps accents and joiners, because importers match the exact label', () => {
-  expect(headerName('\u200fPrénom\u00a0 légal *')).toBe('Prénom légal');
-  expect(headerName('نام\u200cخانوادگی')).toBe('نام\u200cخانوادگی');
+it('tidyHeader() keeps accents and joiners, because importers match the exact label', () => {
+  expect(tidyHeader('\u200fPrénom\u00a0 légal *')).toBe('Prénom légal');
+  expect(tidyHeader('نام\u200cخانوادگی')).toBe('نام\u200cخانوادگی');
 });
 
-it('shownHeader() cuts a long name between two characters, not within one', () => {
-  const shown = shownHeader(`${'a'.repeat(56)}😀${'b'.repeat(10)}`);
+it('formatHeader() cuts a long name between two characters, not within one', () => {
+  const shown = formatHeader(`${'a'.repeat(56)}😀${'b'.repeat(10)}`);
   expect(shown.isWellFormed()).toBe(true);
   expect(shown).toMatch(/^a{56}.?\.\.\.$/u);
 });

@@ -1,31 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { formatElapsed, parseDuration } from '../../../src/domain/text/duration.ts';
 import {
-  counted,
-  countedPeople,
+  formatCount,
+  formatPeopleCount,
   formatNumber,
   formatPercent,
   isDate,
-  longest,
-  parseMoment,
-  shellWord,
+  lengthOfLongest,
+  parseZonedTime,
+  quoteForShell,
 } from '../../../src/domain/text/format.ts';
-import { clockIn, dateIn, startOfDay, timeZoneNamed } from '../../../src/domain/text/time-zone.ts';
-import { namesPerson, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
+import {
+  formatLocalTime,
+  formatLocalDate,
+  startOfDay,
+  canonicalTimeZone,
+} from '../../../src/domain/text/time-zone.ts';
+import { hasPersonalData, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
 import cases from '../../data/text/text.json' with { type: 'json' };
 
 /** The tested functions; text.json has arguments and results of each. Null there means undefined. */
 const functions: Readonly<Record<keyof typeof cases, (...given: never[]) => unknown>> = {
-  counted,
-  countedPeople,
+  formatCount,
+  formatPeopleCount,
   formatNumber,
   formatPercent,
-  shellWord,
-  parseMoment: (text: string) => parseMoment(text)?.toISOString(),
+  quoteForShell,
+  parseZonedTime: (text: string) => parseZonedTime(text)?.toISOString(),
   isDate,
   formatElapsed,
   parseDuration,
-  timeZoneNamed,
+  canonicalTimeZone,
   startOfDay: (zone: string, date: string) => startOfDay(zone, date).toISOString(),
   withoutPersonalData,
 };
@@ -37,22 +42,22 @@ describe.each(Object.entries(functions))('%s()', (name, read) => {
   );
 });
 
-it('longest() accepts more texts than a function accepts arguments', () => {
-  expect(longest([...Array<string>(300_000).fill('ab'), 'abc'])).toBe(3);
+it('lengthOfLongest() accepts more texts than a function accepts arguments', () => {
+  expect(lengthOfLongest([...Array<string>(300_000).fill('ab'), 'abc'])).toBe(3);
 });
 
 it.each(['36501d', '999999999w'])('parseDuration() refuses %s, and names the longest duration', (text) =>
   expect(() => parseDuration(text, 'FRESHNESS')).toThrow(`"${text}" is longer than a hundred years`),
 );
 
-it('dateIn() and clockIn() show the day and the time of a time zone', () => {
-  expect(dateIn('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21');
-  expect(clockIn('Europe/Berlin', new Date('2026-11-20T23:00:00Z'))).toBe('2026-11-21 00:00');
+it('formatLocalDate() and formatLocalTime() show the day and the time of a time zone', () => {
+  expect(formatLocalDate('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21');
+  expect(formatLocalTime('Europe/Berlin', new Date('2026-11-20T23:00:00Z'))).toBe('2026-11-21 00:00');
 });
 
-it('namesPerson() finds an e-mail, a phone number and a profile URL', () => {
+it('hasPersonalData() finds an e-mail, a phone number and a profile URL', () => {
   for (const text of ['ada@orbit.example', 'call +49 151 23456789', 'linkedin.com/in/ada'])
-    expect(namesPerson(text)).toBe(true);
+    expect(hasPersonalData(text)).toBe(true);
 });
 
 it.each(['a', 'a@'])(

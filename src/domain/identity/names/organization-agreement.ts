@@ -1,12 +1,12 @@
 import { parseDomain, emailDomain, parseEmail, isFreeMail } from '../values/email-address.ts';
 import type { Identity } from '../identity.ts';
 import { organizationForm } from '../values/normalise.ts';
-import { oncePerText } from '../../compute-once.ts';
+import { memoizePerText } from '../../compute-once.ts';
 import type { Person } from '../person.ts';
 
 /** Cached parser of domains. Parsing takes several microseconds, and staging compares a million rows. */
-const domainOf = oncePerText(parseDomain);
-const formOf = oncePerText(organizationForm);
+const domainOf = memoizePerText(parseDomain);
+const formOf = memoizePerText(organizationForm);
 
 /** A person's employers, in comparison form. */
 export interface Employers {
