@@ -1,5 +1,5 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { periodNames } from './domain/money/budget-periods.ts';
+import { budgetPeriodNames } from './domain/money/budget-periods.ts';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
@@ -181,7 +181,7 @@ async function workerOptions(
       onIngested: (rows) => metrics?.countRows(rows),
       isDeliveredTo: settings.webhookUrl !== undefined,
       defaults: runDefaults(config),
-      hasPeriodBudget: periodNames.some((period) => budgets[period] !== undefined),
+      hasPeriodBudget: budgetPeriodNames.some((period) => budgets[period] !== undefined),
       retention: config.retention,
       lineage: settings.lineage,
       log,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
-import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { pricedRequestOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
@@ -266,7 +266,7 @@ async function admitWhenAffordable(
       batch,
       priority: run.options.priority,
       rowNumbers: people.map((person) => person.rowNumber),
-      creditsPerPerson: worstCaseCredits(askOf(run.options)),
+      creditsPerPerson: worstCaseCredits(pricedRequestOf(run.options)),
       deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
       lateResults: lateKindsRequestedBy(run.options).length > 0,
     };

@@ -1,7 +1,7 @@
-import { periodNames, settingOfPeriod } from '../domain/money/budget-periods.ts';
+import { budgetPeriodNames, settingOfBudgetPeriod } from '../domain/money/budget-periods.ts';
 import { randomUUID } from 'node:crypto';
 import { formatCount } from '../domain/text/format.ts';
-import { mostCrediblePerPerson, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { maxCredibleCreditsPerPerson, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
@@ -67,7 +67,7 @@ export async function matchPerson(
   // free.
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
   // A price that is not credible leaves the cost unknown. Settling such a price could exhaust the budgets of all runs.
-  if (price <= mostCrediblePerPerson) await close(dependencies, admitted, price);
+  if (price <= maxCredibleCreditsPerPerson) await close(dependencies, admitted, price);
   await refuseSuppressedAnswer(dependencies, answer);
   return answer;
 }
@@ -117,7 +117,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
     const { shortBudget } = await reserve(transaction, budgetIds, price, 1);
     if (shortBudget !== undefined) {
       throw new Problem('match.over-budget', `the budget ${shortBudget} has less left than the price`, {
-        where: periodNames.map(settingOfPeriod).join(', '),
+        where: budgetPeriodNames.map(settingOfBudgetPeriod).join(', '),
         next:
           `raise the budget (enrich budget set ${shortBudget} N) or wait for its next period; ` +
           'enrich budget show shows what is left',

@@ -1,7 +1,11 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { periodNames, settingOfPeriod, type PeriodSetting } from '../domain/money/budget-periods.ts';
+import {
+  budgetPeriodNames,
+  settingOfBudgetPeriod,
+  type PeriodSetting,
+} from '../domain/money/budget-periods.ts';
 import { parseCredits } from '../domain/money/decimal.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseRateLimits } from '../domain/rates/rate-limit.ts';
@@ -140,7 +144,7 @@ const events = known(`names of events, separated by commas: ${notifiedEvents.joi
 );
 
 const periodSettings = Object.fromEntries(
-  periodNames.map((period) => [settingOfPeriod(period), credits]),
+  budgetPeriodNames.map((period) => [settingOfBudgetPeriod(period), credits]),
 ) as Record<PeriodSetting, typeof credits>;
 
 const matching = (pattern: RegExp) => (given: string) => (pattern.test(given) ? given : undefined);

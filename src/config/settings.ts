@@ -1,5 +1,9 @@
 import { join, resolve } from 'node:path';
-import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
+import {
+  budgetPeriodNames,
+  settingOfBudgetPeriod,
+  type PeriodLimits,
+} from '../domain/money/budget-periods.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { sandbox, type RunDefaults } from '../domain/runs/run-options.ts';
@@ -98,7 +102,7 @@ function configOf(values: SettingValues) {
     budgets: {
       perRun: values.MAX_CREDITS_PER_RUN,
       perPeriod: Object.fromEntries(
-        periodNames.map((period) => [period, values[settingOfPeriod(period)]]),
+        budgetPeriodNames.map((period) => [period, values[settingOfBudgetPeriod(period)]]),
       ) as PeriodLimits,
     },
     budgetAlarms: values.BUDGET_ALARMS,

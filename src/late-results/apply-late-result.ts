@@ -13,7 +13,7 @@ import {
   type DeliveredResults,
 } from '../domain/late-results/expected-results.ts';
 import { formatPeopleCount, nounFor } from '../domain/text/format.ts';
-import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
+import { pricedRequestOf, maxCredibleDeliveryCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { leaveUnknown, settleLateCredits } from '../ledger/close-attempt.ts';
 import { digest } from '../people/digest.ts';
@@ -248,7 +248,7 @@ function isCredible(
   call: LockedCall,
   { creditsConsumed: credits = 0n, creditsProblem }: LateResult,
 ): boolean {
-  const most = maxCredibleCredits(askOf(call.options), call.people);
+  const most = maxCredibleDeliveryCredits(pricedRequestOf(call.options), call.people);
   return creditsProblem !== 'too-large' && (most === undefined || credits <= most);
 }
 

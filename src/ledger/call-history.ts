@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsRequestedBy, type RequestedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
@@ -67,5 +67,5 @@ export async function readCallHistory(
   `.execute(warehouse.database);
   const { calls, credits, deviation } = rows[0]!;
   if (credits === null) return undefined;
-  return { calls, perPerson: storedCredits(credits), deviation: deviation ?? undefined };
+  return { calls, perPerson: parseStoredCredits(credits), deviation: deviation ?? undefined };
 }

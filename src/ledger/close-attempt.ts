@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
-import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { type LateKind, deliveryKinds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
 import { withNote } from '../db/run-states.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -261,7 +261,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   `.execute(transaction);
   const deliveries = applied.rows.map(({ credits, ...results }) => ({
     ...results,
-    credits: credits === null ? undefined : storedCredits(credits),
+    credits: credits === null ? undefined : parseStoredCredits(credits),
   }));
   const bill = lateBill(deliveries);
   const highest = deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n);
@@ -280,7 +280,10 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
     where attempt_id = ${attemptId}
   `.execute(transaction);
   const money = rows[0]!;
-  const [answered, reserved] = [storedCredits(money.answered ?? '0'), storedCredits(money.reserved)];
+  const [answered, reserved] = [
+    parseStoredCredits(money.answered ?? '0'),
+    parseStoredCredits(money.reserved),
+  ];
   const total = answered + bill.credits;
   // If only the sum of the prices exceeds the reservation, the same price was most likely stated twice: by several
   // deliveries, or by the answer and a delivery.
@@ -295,7 +298,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
 
   if (money.settled !== null) {
     const raised = money.isDecided ? stated : total;
-    if (raised > storedCredits(money.settled)) {
+    if (raised > parseStoredCredits(money.settled)) {
       await settleTotal(transaction, money, raised);
       await pauseIfExceeded(transaction, money);
     }
@@ -325,7 +328,7 @@ async function settleTotal(
     transaction,
     budgetIds,
     settled === null ? reserved : '0',
-    total - storedCredits(settled ?? '0'),
+    total - parseStoredCredits(settled ?? '0'),
   );
 }
 

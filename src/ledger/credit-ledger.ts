@@ -1,11 +1,11 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import {
-  periodNames,
-  budgetOfRun,
+  budgetPeriodNames,
+  budgetIdOfRun,
   type BudgetPeriod,
   type PeriodLimits,
 } from '../domain/money/budget-periods.ts';
-import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { UsageProblem, type DecisionNote, type Problem } from '../domain/problem.ts';
 import { formatCount, nounFor } from '../domain/text/format.ts';
@@ -76,11 +76,11 @@ export async function budgetsOf(
 
 /** SQL relation with the limits of a process: `period` and `credits_limit`. */
 function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
-  const texts = periodNames.map((period) => {
+  const texts = budgetPeriodNames.map((period) => {
     const limit = limits[period];
     return limit === undefined ? null : formatCredits(limit);
   });
-  return sql`unnest(${periodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
+  return sql`unnest(${budgetPeriodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
 }
 
 /**
@@ -95,7 +95,7 @@ export async function openRunBudget(
 ): Promise<void> {
   await database
     .insertInto('budgets')
-    .values({ budget_id: budgetOfRun(runId), credits_limit: limit })
+    .values({ budget_id: budgetIdOfRun(runId), credits_limit: limit })
     .onConflict((conflict) => conflict.column('budget_id').doNothing())
     .execute();
 }
@@ -104,7 +104,7 @@ export async function openRunBudget(
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
   await database
     .deleteFrom('budgets')
-    .where('budget_id', '=', budgetOfRun(runId))
+    .where('budget_id', '=', budgetIdOfRun(runId))
     .where('reserved', '=', '0')
     .where('settled', '=', '0')
     .execute();
@@ -179,7 +179,7 @@ export async function readBudgetRests(
   `.execute(database);
   return result.rows.map((row) => ({
     budgetId: row.budget_id,
-    available: storedCredits(row.available),
+    available: parseStoredCredits(row.available),
   }));
 }
 
@@ -268,7 +268,7 @@ async function writeLimit(
 }
 
 function isBelow(limit: string | null, used: string): boolean {
-  return limit !== null && storedCredits(limit) < storedCredits(used);
+  return limit !== null && parseStoredCredits(limit) < parseStoredCredits(used);
 }
 
 export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Credits that the whole team has consumed by the service's own count, summed over all kinds of credits. */
@@ -118,8 +118,8 @@ export async function reconcileCredits(
     order by c."to" desc
   `.execute(database);
   return rows.map((row) => {
-    const unsettled = storedCredits(row.billed) - storedCredits(row.settled);
-    const unheld = unsettled - storedCredits(row.held);
+    const unsettled = parseStoredCredits(row.billed) - parseStoredCredits(row.settled);
+    const unheld = unsettled - parseStoredCredits(row.held);
     // A negative value means that settled credits are not billed yet, or that the service made a refund.
     const unexplained = unsettled < 0n ? unsettled : unheld > 0n ? unheld : 0n;
     return { ...row, unexplained: formatCredits(unexplained) };

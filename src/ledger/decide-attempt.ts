@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { freeStatuses, type AttemptStatus } from '../domain/money/attempt-status.ts';
-import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { statusesWithoutCost, type AttemptStatus } from '../domain/money/attempt-status.ts';
+import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem, type DecisionNote } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
 import { settle, releaseClaims } from './close-attempt.ts';
@@ -130,8 +130,8 @@ async function decideAttempt(
   `.execute(transaction);
   const attempt = found.rows[0];
   if (!attempt) throw attemptClosed(attemptId);
-  const held = storedCredits(attempt.reserved);
-  if (storedCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
+  const held = parseStoredCredits(attempt.reserved);
+  if (parseStoredCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
   const { rows } = await sql<{ settled: string }>`
     update attempts
     set status = 'settled',
@@ -148,7 +148,7 @@ async function decideAttempt(
   return {
     budgetIds: attempt.budget_ids,
     reserved: attempt.settled === null ? attempt.reserved : '0',
-    credits: storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
+    credits: parseStoredCredits(rows[0]!.settled) - parseStoredCredits(attempt.settled ?? '0'),
   };
 }
 
@@ -195,7 +195,7 @@ export async function reopenUnknown(
         join attempts a using (attempt_id)
         where p.run_id = r.run_id
           and p.row_number = r.row_number
-          and a.status not in (${anyOf(freeStatuses)})
+          and a.status not in (${anyOf(statusesWithoutCost)})
       )
     returning r.row_number
   `.execute(warehouse.database);

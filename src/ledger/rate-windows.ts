@@ -5,7 +5,7 @@ import {
   formatRateLimits,
   type RateLimit,
   callsLeft,
-  trustedSeconds,
+  rateReportTrustSeconds,
   unlimitedCalls,
   type ReportedWindow,
 } from '../domain/rates/rate-limit.ts';
@@ -327,7 +327,7 @@ function storeReports(
   });
   // An old report with the same number is renewed. A young one keeps its time, so that later requests can show a new
   // window.
-  const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
+  const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${rateReportTrustSeconds})`;
   const beganAt =
     'callId' in request
       ? sql`(select started_at from rate_calls where call_id = ${request.callId})`

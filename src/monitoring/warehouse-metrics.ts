@@ -7,7 +7,7 @@ import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/expressions.ts';
 import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
+import { statusesOfLookups, statusesWithReservation } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
@@ -51,12 +51,15 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
       (count(*) filter (
         where (status = 'unknown' or awaited_until <= clock_timestamp()) and ${hasGaps}))::int as expired
     from attempts a
-    where status in (${anyOf(holdingStatuses)})`,
+    where status in (${anyOf(statusesWithReservation)})`,
   openCalls: sql<Row>`
     select status, coalesce(attempts, 0) as attempts
-    from unnest(array[${anyOf(holdingStatuses)}]) as holding (status)
+    from unnest(array[${anyOf(statusesWithReservation)}]) as holding (status)
     left join (
-      select status, count(*)::int as attempts from attempts where status in (${anyOf(holdingStatuses)}) group by 1
+      select status, count(*)::int as attempts
+      from attempts
+      where status in (${anyOf(statusesWithReservation)})
+      group by 1
     ) counted using (status)`,
   budgets: async (transaction) =>
     (await readPeriodBudgets(transaction)).map((each) => ({ ...each, budget: each.period })),
@@ -109,7 +112,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     cross join lateral (
       select coalesce(sum(people), 0)::int as asked
       from attempts
-      where run_id = r.run_id and status in (${anyOf(askedStatuses)})
+      where run_id = r.run_id and status in (${anyOf(statusesOfLookups)})
     ) a
     cross join lateral (
       select coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0) as unknown,
@@ -117,7 +120,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
         min(least(next_poll_at, awaited_until))
           filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
       from attempts
-      where run_id = r.run_id and status in (${anyOf(holdingStatuses)})
+      where run_id = r.run_id and status in (${anyOf(statusesWithReservation)})
     ) held
     cross join lateral (
       select max(answered_at) as moved from attempts where run_id = r.run_id and answered_at is not null

@@ -3,7 +3,7 @@ import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import type { Retention } from '../domain/runs/retention.ts';
-import { holdingStatuses } from '../domain/money/attempt-status.ts';
+import { statusesWithReservation } from '../domain/money/attempt-status.ts';
 import { anyOf } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
@@ -183,7 +183,7 @@ function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
   return sql`((r.finished_at < ${before(seconds)}) or (${isAbandonedPlan} and r.created_at < ${before(seconds)}))`;
 }
 
-const soonDecided = holdingStatuses.filter((status) => status !== 'unknown');
+const soonDecided = statusesWithReservation.filter((status) => status !== 'unknown');
 
 /**
  * SQL condition: a call of a run `r` awaits late results, or a delivery waits in the inbox. An unknown call does not

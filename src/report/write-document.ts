@@ -1,5 +1,5 @@
-import { formatCredits, storedCredits, formatLimit, formatPrice } from '../domain/money/decimal.ts';
-import { describeInRange } from '../domain/money/credit-rules.ts';
+import { formatCredits, parseStoredCredits, formatLimit, formatPrice } from '../domain/money/decimal.ts';
+import { compareWithExpectedRange } from '../domain/money/credit-rules.ts';
 import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { describeAskedService, sandbox } from '../domain/runs/run-options.ts';
@@ -98,7 +98,7 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
   const enriched = outcomes.enriched ?? 0;
   const asked = answeredOutcomes.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const email = costs.find(({ field }) => field === 'verified_email');
-  const wasted = formatCredits(waste.reduce((sum, each) => sum + storedCredits(each.credits), 0n));
+  const wasted = formatCredits(waste.reduce((sum, each) => sum + parseStoredCredits(each.credits), 0n));
   return [
     {
       label: 'Rows enriched',
@@ -270,7 +270,7 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
         : `The plan: at least ${formatNumber(planned.minimum)}, expected ${formatNumber(planned.expected)} ` +
           `(${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
           `at most ${formatNumber(planned.worst_case)}. ` +
-          (isFinal ? `The settled credits are ${describeInRange(settled.total, planned)}. ` : '') +
+          (isFinal ? `The settled credits are ${compareWithExpectedRange(settled.total, planned)}. ` : '') +
           `The cost of a call is divided equally among its people.` +
           (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
     tables: [

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { anyOf, decimalText } from '../db/expressions.ts';
-import { askedStatuses } from '../domain/money/attempt-status.ts';
+import { statusesOfLookups } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
@@ -10,7 +10,7 @@ import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
 import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
-import { budgetOfRun } from '../domain/money/budget-periods.ts';
+import { budgetIdOfRun } from '../domain/money/budget-periods.ts';
 
 /** The calls and credits of a run. Credits are decimals as text. */
 export interface RunMoney {
@@ -127,7 +127,7 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
   const budget = await database
     .selectFrom('budgets')
     .select((run) => decimalText(run.ref('credits_limit')).as('limit'))
-    .where('budget_id', '=', budgetOfRun(runId))
+    .where('budget_id', '=', budgetIdOfRun(runId))
     .executeTakeFirst();
   return budget ? budget.limit : options.maxCredits;
 }
@@ -152,7 +152,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,
       count(*) filter (where status = 'admitted')::int as "inFlight",
-      coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as people,
+      coalesce(sum(people) filter (where status in (${anyOf(statusesOfLookups)})), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
       trim_scale(coalesce(sum(credits_reserved)
         filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,

@@ -1,8 +1,8 @@
 import type { BudgetResolution } from '../contract/activities.ts';
 import { needsResume } from '../contract/pause-reasons.ts';
-import { endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
+import { endOfPeriod, exhaustionPolicyOf } from '../domain/money/budget-periods.ts';
 import { formatCount } from '../domain/text/format.ts';
-import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { pricedRequestOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { budgetsOf, readBudgetRests } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -25,11 +25,11 @@ export async function resolveBudgetExhaustion(
   // The run was paused for another reason in the meantime, and a budget does not end that pause.
   if (status === 'paused' && pauseReason && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
-  const perPerson = worstCaseCredits(askOf(options));
+  const perPerson = worstCaseCredits(pricedRequestOf(options));
   const rests = await readBudgetRests(database, await budgetsOf(database, runId));
   const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
   if (empty.length === 0) return { kind: 'open' };
-  const last = empty.find((budgetId) => policyOf(budgetId, options.onBudget) === 'finish');
+  const last = empty.find((budgetId) => exhaustionPolicyOf(budgetId, options.onBudget) === 'finish');
   if (last !== undefined) return { kind: 'finish', budget: last };
 
   const now = await readClock(database);

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
-import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
 import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
@@ -119,7 +119,7 @@ function ask(admit: ReturnType<typeof openAdmissions>): Promise<Admission> {
     batch: rows / peoplePerCall,
     priority: 'ad-hoc',
     rowNumbers: Array.from({ length: peoplePerCall }, (_, index) => first + index),
-    creditsPerPerson: wholeCredits(1),
+    creditsPerPerson: creditsFromWhole(1),
     deadlineSeconds: 1,
     lateResults: false,
   });

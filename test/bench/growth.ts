@@ -13,7 +13,7 @@ import { cpus } from 'node:os';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
 import { recordAnswer, answerWith } from '../helpers/warehouse/answers.ts';
 import { openWarehouse } from '../../src/db/database.ts';
-import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { openAdmissions } from '../../src/ledger/admit.ts';
@@ -136,7 +136,7 @@ async function oneNight(
     const attemptId = randomUUID();
     admissions.push(
       await timed(async () => {
-        const request = { ...call, attemptId, creditsPerPerson: wholeCredits(1), lateResults: false };
+        const request = { ...call, attemptId, creditsPerPerson: creditsFromWhole(1), lateResults: false };
         const admission = await admit(request);
         if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
       }),

@@ -6,7 +6,7 @@ import {
   lateBill,
   type PricedResults,
 } from '../../src/domain/late-results/expected-results.ts';
-import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
 import { markExpiredUnknown } from '../../src/late-results/end-of-wait.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
@@ -207,12 +207,12 @@ function playByRules(late: LateCase): void {
     const price = results.reduce((sum, { credits }) => sum + credits, 0);
     deliveries.push({
       ...deliveredResults(people, { kind, targetFields }),
-      credits: each.isPriced ? wholeCredits(price) : undefined,
+      credits: each.isPriced ? creditsFromWhole(price) : undefined,
     });
     const covered = new Set(deliveries.flatMap(({ covers }) => covers));
     const { credits, certain } = lateBill(deliveries);
     if (expected.every((entry) => covered.has(entry)) && certain)
-      settled = Number(credits / wholeCredits(1)) + (answered ?? 0);
+      settled = Number(credits / creditsFromWhole(1)) + (answered ?? 0);
     if (settled !== undefined) expect(settled).toBeGreaterThanOrEqual(bill);
   }
   expect(settled).toBe(isWholeListed(late) ? bill : undefined);

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { worstCaseWithPhones, mostCrediblePerPerson } from '../../domain/money/credit-rules.ts';
-import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
+import { worstCaseWithPhones, maxCredibleCreditsPerPerson } from '../../domain/money/credit-rules.ts';
+import { parseStoredCredits, creditsFromWhole, type Credits } from '../../domain/money/decimal.ts';
 import {
   lateKindsToAwait,
   lateKindsRequestedBy,
@@ -56,7 +56,7 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   const storing = storingOf(record, closing, body);
   // An answer without special circumstances needs one statement, which locks the shared budgets for the shortest time.
   const isUsual =
-    !answer.partial && price.isCredible && (price.consumed ?? 0n) <= wholeCredits(record.people.length);
+    !answer.partial && price.isCredible && (price.consumed ?? 0n) <= creditsFromWhole(record.people.length);
   const stored =
     isUsual && (await closeAttempt(warehouse.database, attemptId, closing, storing, ['admitted']));
   if (!stored)
@@ -129,7 +129,7 @@ async function pauseIfOverbilled(
   { consumed = 0n, isCredible }: AnswerPrice,
 ): Promise<void> {
   if (!isCredible) await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
-  else if (consumed > storedCredits(attempt.reserved))
+  else if (consumed > parseStoredCredits(attempt.reserved))
     await pauseOverbilled(transaction, attempt, 'billed more than reserved');
 }
 
@@ -162,7 +162,7 @@ export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
 export function priceOfAnswer(answer: AnswerToRecord, asked: RequestedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =
-    creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
+    creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= maxCredibleCreditsPerPerson * BigInt(people);
   const stated = isCredible ? creditsConsumed : undefined;
   const found = countFound(answer, stated, people);
   // A waterfall that found no person gets no delivery, and only a delivery could state a price. Such a call is free.
@@ -190,6 +190,6 @@ function countFound(answer: AnswerToRecord, consumed: Credits | undefined, peopl
     match !== null && ((Boolean(match.id) && !countsEverybody) || !isStub(match));
   const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
   if (unique > 0 && countsEverybody && answer.matches.length > people) return unique;
-  const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
+  const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / creditsFromWhole(1));
   return Math.min(people, Math.max(listed, unique, billed));
 }

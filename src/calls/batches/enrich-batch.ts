@@ -7,7 +7,7 @@ import {
   withoutFieldGroups,
   type RequestedExtras,
 } from '../../domain/late-results/delivery-kinds.ts';
-import { longestWaitMilliseconds } from '../../domain/rates/rate-limit.ts';
+import { maxWaitMilliseconds } from '../../domain/rates/rate-limit.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { deregisterWaitingBatches, registerWaitingBatches, pauseCalls } from '../../ledger/admit.ts';
@@ -258,7 +258,7 @@ class BatchInProgress {
   }
 
   async #wait({ milliseconds: asked, reason }: Wait): Promise<BatchResult> {
-    const milliseconds = Math.min(asked, longestWaitMilliseconds);
+    const milliseconds = Math.min(asked, maxWaitMilliseconds);
     await this.#register(milliseconds);
     return { kind: 'wait', milliseconds, reason };
   }

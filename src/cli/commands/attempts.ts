@@ -1,5 +1,5 @@
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
-import { storedCredits } from '../../domain/money/decimal.ts';
+import { parseStoredCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
@@ -149,8 +149,8 @@ function refuseLessThanStated(
   isRelease: boolean,
 ): void {
   if (status !== 'unknown' || stated === null) return;
-  const least = storedCredits(stated) > storedCredits(held) ? held : stated;
-  if (!isRelease && storedCredits(credits) >= storedCredits(least)) return;
+  const least = parseStoredCredits(stated) > parseStoredCredits(held) ? held : stated;
+  if (!isRelease && parseStoredCredits(credits) >= parseStoredCredits(least)) return;
   throw new UsageProblem(
     'attempt.billed',
     `the service has processed the call: its answer or its deliveries state ${stated} credits`,

@@ -14,9 +14,9 @@ import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
   budgetNameForms,
-  budgetOfRun,
+  budgetIdOfRun,
   parseBudgetName,
-  periodNames,
+  budgetPeriodNames,
   type BudgetName,
 } from '../../domain/money/budget-periods.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
@@ -111,14 +111,15 @@ async function resolve(warehouse: Warehouse, budget: BudgetName, config: Config)
     requireUnfinished(run);
     const { maxCredits } = run.options;
     return {
-      budgetId: budgetOfRun(run.runId),
+      budgetId: budgetIdOfRun(run.runId),
       ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
     };
   }
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Budget ids such as day:2026-11-21 sort by time, so a smaller id of the same period has ended.
-  if (budgetId < present) throw wrong(`the period ${budgetId} is over`, `write ${periodNames.join(' or ')}`);
+  if (budgetId < present)
+    throw wrong(`the period ${budgetId} is over`, `write ${budgetPeriodNames.join(' or ')}`);
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }
 

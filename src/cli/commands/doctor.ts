@@ -8,7 +8,7 @@ import { postgresBinary } from '../../dev/postgres.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
-import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
+import { budgetPeriodNames, settingOfBudgetPeriod } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { formatFreshness } from '../../domain/runs/freshness.ts';
@@ -244,6 +244,6 @@ function checkBudgets({ budgets: { perRun, perPeriod }, service }: Config): Stat
   if (limits.length > 0 || service.baseUrl === undefined) return ok(limits.join(', ') || 'none');
   return attention(
     'none in the settings: only the approved plan, or a limit of enrich budget set, limits what a run spends',
-    `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`,
+    `set MAX_CREDITS_PER_RUN or ${budgetPeriodNames.map(settingOfBudgetPeriod).join(' or ')}`,
   );
 }

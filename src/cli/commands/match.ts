@@ -5,7 +5,7 @@ import type { Identity } from '../../domain/identity/identity.ts';
 import { parseDomain, parseEmail } from '../../domain/identity/values/email-address.ts';
 import { parseFullName, parseOrganizationName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
-import { periodNames } from '../../domain/money/budget-periods.ts';
+import { budgetPeriodNames } from '../../domain/money/budget-periods.ts';
 import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
@@ -43,7 +43,7 @@ export function matchCommand(): Command {
   enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
     .explain(`
 Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
-budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.`)
+budgets (${budgetPeriodNames.join(', ')}) apply to it. Its answer is not stored.`)
     .action(async (options: Flags & { readonly reveal?: 'email' }) => {
       const config = settingsOf();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();

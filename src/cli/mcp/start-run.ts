@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { storedCredits } from '../../domain/money/decimal.ts';
+import { parseStoredCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { optionsThatDecide, pickOptions } from '../../domain/runs/run-options.ts';
 import { formatCount } from '../../domain/text/format.ts';
@@ -42,7 +42,7 @@ export async function checkPlan(
   // A new plan would leave out the people of the unfinished run, because their calls are in flight.
   const planned = begun?.plan ? { run: begun, plan: begun.plan } : await planExport(session, spec);
   const most = mostCredits(planned);
-  if (storedCredits(most) <= storedCredits(credits)) return;
+  if (parseStoredCredits(most) <= parseStoredCredits(credits)) return;
   throw new UsageProblem(
     'plan.above-maximum',
     `the plan can cost ${formatCount(most, 'credit')}; nothing was spent`,
@@ -63,7 +63,9 @@ function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
 function mostCredits({ run, plan }: PlannedExport): string {
   const { worst_case: worst } = plan.credits;
   const { maxCredits } = run.options;
-  return maxCredits !== null && storedCredits(maxCredits) < storedCredits(worst) ? maxCredits : worst;
+  return maxCredits !== null && parseStoredCredits(maxCredits) < parseStoredCredits(worst)
+    ? maxCredits
+    : worst;
 }
 
 /** Starts a run and lets it continue until `interrupted`. @returns its id, once it has started or needs the operator */

@@ -1,5 +1,5 @@
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { isBudgetOfRun } from '../../domain/money/budget-periods.ts';
+import { isRunBudgetId } from '../../domain/money/budget-periods.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import {
@@ -92,7 +92,7 @@ function describeShortBudget(
   { credits, people }: PlanSummary,
   { budget, available, on_empty: onEmpty }: NonNullable<PlanSummary['short_budget']>,
 ): string {
-  const isOfRun = isBudgetOfRun(budget);
+  const isOfRun = isRunBudgetId(budget);
   const name = isOfRun ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
   const [left, expected] = [Number(available), Number(credits.expected)];
   const enough = formatNumber(Math.floor((people * Math.max(0, left)) / expected));
@@ -117,7 +117,7 @@ export function planOutput({ run, plan }: PlannedExport): OutputOf<'plan'> {
   return {
     ...plan,
     // `enrich plan` removes the run of its plan, so no command could use the id of this run's budget.
-    short_budget: short && { ...short, budget: isBudgetOfRun(short.budget) ? 'run' : short.budget },
+    short_budget: short && { ...short, budget: isRunBudgetId(short.budget) ? 'run' : short.budget },
     source: run.source,
     mapping: run.mapping,
     warnings: run.warnings,

@@ -41,16 +41,16 @@ export type PeriodLimits = { readonly [Name in BudgetPeriod]?: Credits | undefin
 
 export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
 
-export const periodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
+export const budgetPeriodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
 
-export function settingOfPeriod(period: BudgetPeriod): PeriodSetting {
+export function settingOfBudgetPeriod(period: BudgetPeriod): PeriodSetting {
   return `MAX_CREDITS_PER_${period.toUpperCase() as Uppercase<BudgetPeriod>}`;
 }
 
 export const budgetNameForms = [
   'run:ID',
-  ...periodNames,
-  ...periodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
+  ...budgetPeriodNames,
+  ...budgetPeriodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
 ].join(', ');
 
 /**
@@ -76,17 +76,17 @@ export type BudgetName =
 export function parseBudgetName(text: string): BudgetName | undefined {
   const [, kind, name] = /^(\w+)(?::(.+))?$/.exec(text) ?? [];
   if (kind === 'run') return name === undefined ? undefined : { kind, runId: name };
-  const period = periodNames.find((each) => each === kind);
+  const period = budgetPeriodNames.find((each) => each === kind);
   if (period === undefined) return undefined;
   if (name !== undefined && startOfPeriod(period, name) === undefined) return undefined;
   return { kind: 'period', period, name };
 }
 
-export function budgetOfRun(runId: string): string {
+export function budgetIdOfRun(runId: string): string {
   return `run:${runId}`;
 }
 
-export function isBudgetOfRun(budgetId: string): boolean {
+export function isRunBudgetId(budgetId: string): boolean {
   return parseBudgetName(budgetId)?.kind === 'run';
 }
 
@@ -116,6 +116,6 @@ export type BudgetPolicy = 'finish' | 'pause';
  * @param budgetId as in table `budgets`
  * @param policy the operator's choice for every budget; null: none
  */
-export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
-  return policy ?? (isBudgetOfRun(budgetId) ? 'finish' : 'pause');
+export function exhaustionPolicyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
+  return policy ?? (isRunBudgetId(budgetId) ? 'finish' : 'pause');
 }

@@ -1,9 +1,9 @@
-import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
+import { parseStoredCredits, creditsFromWhole, type Credits } from './decimal.ts';
 import { UsageProblem } from '../problem.ts';
 import { serviceCapabilities } from '../service-capabilities.ts';
 
 /** The requested data that has a price per person. */
-export interface Ask {
+export interface PricedRequest {
   /**
    * Requested reveals: `email` is included in the record's price; `phone` costs eight credits if a mobile phone is
    * returned.
@@ -16,21 +16,21 @@ export interface Ask {
 }
 
 /** Returns the priced part of a run's options. The database stores the maximum credits as text. */
-export function askOf(options: {
+export function pricedRequestOf(options: {
   readonly reveal: readonly string[];
   readonly waterfall: readonly string[];
   readonly maxCreditsPerPerson: string | null;
-}): Ask {
+}): PricedRequest {
   const { reveal, waterfall, maxCreditsPerPerson } = options;
   return {
     reveal,
     waterfall,
-    maxCreditsPerPerson: maxCreditsPerPerson === null ? undefined : storedCredits(maxCreditsPerPerson),
+    maxCreditsPerPerson: maxCreditsPerPerson === null ? undefined : parseStoredCredits(maxCreditsPerPerson),
   };
 }
 
-const record = wholeCredits(serviceCapabilities.prices.record);
-const mobilePhone = wholeCredits(serviceCapabilities.prices.mobilePhone);
+const record = creditsFromWhole(serviceCapabilities.prices.record);
+const mobilePhone = creditsFromWhole(serviceCapabilities.prices.mobilePhone);
 
 /**
  * Percentages that plans assume without earlier calls: share of people who are found, and share of these with a mobile
@@ -47,7 +47,7 @@ const assumed = {
  *
  * @throws Problem `credits.no-ceiling` for a waterfall without a maximum
  */
-export function worstCaseCredits(ask: Ask): Credits {
+export function worstCaseCredits(ask: PricedRequest): Credits {
   const fixedPrice = record + (asksForPhones(ask) ? mobilePhone : 0n);
   const ceiling = waterfallCeiling(ask);
   return ceiling > fixedPrice ? ceiling : fixedPrice;
@@ -65,7 +65,7 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
 }
 
 /** The maximum credible price of a person in an answer. A higher price is an error of the service. */
-export const mostCrediblePerPerson = wholeCredits(1_000);
+export const maxCredibleCreditsPerPerson = creditsFromWhole(1_000);
 
 /**
  * The maximum credible price in a delivery: twice the call's maximum cost, because the operator's contract can have
@@ -74,7 +74,7 @@ export const mostCrediblePerPerson = wholeCredits(1_000);
  * @param people number of people of the call
  * @returns undefined for a waterfall without a maximum, which can cost any amount
  */
-export function maxCredibleCredits(ask: Ask, people: number): Credits | undefined {
+export function maxCredibleDeliveryCredits(ask: PricedRequest, people: number): Credits | undefined {
   if ((ask.waterfall?.length ?? 0) > 0 && ask.maxCreditsPerPerson === undefined) return undefined;
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
@@ -86,7 +86,7 @@ export interface ExpectedCredits {
 }
 
 /** Compares settled credits with the range that a plan expected. All values are decimal text. */
-export function describeInRange(
+export function compareWithExpectedRange(
   settled: string,
   { low, high }: { readonly low: string; readonly high: string },
 ): string {
@@ -95,7 +95,7 @@ export function describeInRange(
 }
 
 /** The expected cost of one person if there are no earlier calls. A waterfall is assumed to cost its maximum. */
-export function assumedCredits(ask: Ask): ExpectedCredits {
+export function assumedCreditsPerPerson(ask: PricedRequest): ExpectedCredits {
   const mobile = asksForPhones(ask) ? mobilePhone : 0n;
   const ceiling = waterfallCeiling(ask);
   const table = (level: keyof ExpectedCredits): Credits =>
@@ -113,7 +113,7 @@ const missedAndFound = { expected: 10n, high: 40n };
  *
  * @param perFoundPerson expected cost of a found person
  */
-export function missedCredits(perFoundPerson: Credits, people: number): ExpectedCredits {
+export function expectedCreditsOfNotFound(perFoundPerson: Credits, people: number): ExpectedCredits {
   const all = perFoundPerson * BigInt(people);
   return {
     low: 0n,
@@ -123,7 +123,7 @@ export function missedCredits(perFoundPerson: Credits, people: number): Expected
 }
 
 /** A sentence with the percentages that a plan assumes without earlier calls. */
-export function describeAssumption(ask: Ask): string {
+export function describeAssumedPrice(ask: PricedRequest): string {
   const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;
   return [
     `assumed, because no settled call had the same options: ${share(assumed.found)} of people are found`,
@@ -139,21 +139,21 @@ export function describeAssumption(ask: Ask): string {
  * @param history earlier calls: credits per person, and the standard deviation of credits per person between calls
  * @param planned number of people and of calls in the plan
  */
-export function experiencedCredits(
+export function expectedCreditsFromHistory(
   history: { readonly calls: number; readonly perPerson: Credits; readonly deviation: number },
   planned: { readonly people: number; readonly calls: number },
 ): ExpectedCredits {
   const expected = history.perPerson * BigInt(planned.people);
   const error = 2 * history.deviation * Math.sqrt(1 / history.calls + 1 / Math.max(1, planned.calls));
-  const margin = BigInt(Math.round(error * planned.people * Number(wholeCredits(1))));
+  const margin = BigInt(Math.round(error * planned.people * Number(creditsFromWhole(1))));
   return { low: expected > margin ? expected - margin : 0n, expected, high: expected + margin };
 }
 
-function asksForPhones(ask: Ask): boolean {
+function asksForPhones(ask: PricedRequest): boolean {
   return ask.reveal?.includes('phone') ?? false;
 }
 
-function waterfallCeiling(ask: Ask): Credits {
+function waterfallCeiling(ask: PricedRequest): Credits {
   if ((ask.waterfall?.length ?? 0) === 0) return 0n;
   if (ask.maxCreditsPerPerson === undefined) {
     throw new UsageProblem(

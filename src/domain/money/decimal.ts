@@ -37,7 +37,7 @@ export function parseCredits(text: string): Credits | undefined {
  *
  * @throws Error for any other text: counted as 0, it would hide credits
  */
-export function storedCredits(text: string): Credits {
+export function parseStoredCredits(text: string): Credits {
   const isNegative = text.startsWith('-');
   const credits = parseCredits(isNegative ? text.slice(1) : text);
   if (credits === undefined) throw new Error(`"${text}" is no number of credits`);
@@ -45,7 +45,7 @@ export function storedCredits(text: string): Credits {
 }
 
 /** Converts whole credits to millionths of a credit. */
-export function wholeCredits(count: number): Credits {
+export function creditsFromWhole(count: number): Credits {
   return BigInt(count) * scale;
 }
 
@@ -69,8 +69,8 @@ export function formatLimit(limit: string | null, none = 'no limit'): string {
 
 /** Formats the price of one item, rounded to hundredths: `4.20`. A price that would round to 0 is not rounded. */
 export function formatPrice(decimal: string): string {
-  const hundredth = storedCredits('0.01');
-  const exact = storedCredits(decimal);
+  const hundredth = parseStoredCredits('0.01');
+  const exact = parseStoredCredits(decimal);
   const hundredths = (exact + hundredth / 2n) / hundredth;
   if (hundredths === 0n && exact > 0n) return formatNumber(decimal);
   return formatNumber(`${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`);

@@ -28,7 +28,7 @@ const named: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Longest rate window. The service has no longer window, and the database keeps calls for only one day. */
-export const longestWindowSeconds = 86_400;
+export const maxWindowSeconds = 86_400;
 
 /**
  * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
@@ -45,7 +45,7 @@ export function parseRateLimits(text: string): RateLimit[] {
     if (!match || calls < 1) throw invalid(part);
     const seconds = named.get(window) ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
     if (seconds < 1) throw invalid(part);
-    if (seconds > longestWindowSeconds) throw invalid(part, 'its window is longer than a day');
+    if (seconds > maxWindowSeconds) throw invalid(part, 'its window is longer than a day');
     return { calls, seconds };
   });
   return limits.sort((a, b) => a.seconds - b.seconds);
@@ -81,7 +81,7 @@ function invalid(part: string, reason?: string): Problem {
  * Seconds for which a service's report about a window limits calls. No header states when a window ends, so afterwards
  * single calls find out whether the window has free slots.
  */
-export const trustedSeconds = 3_600;
+export const rateReportTrustSeconds = 3_600;
 
 /** Number of calls that stands for no limit: PostgreSQL's largest integer. */
 export const unlimitedCalls = 2_147_483_647;
@@ -122,4 +122,4 @@ export function estimateSeconds(
  * Maximum wait for a slot. A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer
  * report of the service.
  */
-export const longestWaitMilliseconds = 60 * 60_000;
+export const maxWaitMilliseconds = 60 * 60_000;

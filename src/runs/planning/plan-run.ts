@@ -3,15 +3,15 @@ import type { PlanOutcome } from '../../contract/activities.ts';
 import { peoplePerCall } from '../../domain/runs/batching.ts';
 import { UsageProblem, Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { policyOf } from '../../domain/money/budget-periods.ts';
+import { exhaustionPolicyOf } from '../../domain/money/budget-periods.ts';
 import {
-  askOf,
-  assumedCredits,
-  describeAssumption,
-  experiencedCredits,
-  missedCredits,
+  pricedRequestOf,
+  assumedCreditsPerPerson,
+  describeAssumedPrice,
+  expectedCreditsFromHistory,
+  expectedCreditsOfNotFound,
   worstCaseCredits,
-  type Ask,
+  type PricedRequest,
   type ExpectedCredits,
 } from '../../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
@@ -115,7 +115,7 @@ async function summarise(
         ? {
             budget: short.budgetId,
             available: formatCredits(short.available),
-            on_empty: policyOf(short.budgetId, options.onBudget),
+            on_empty: exhaustionPolicyOf(short.budgetId, options.onBudget),
           }
         : null,
     rate_limits: formatRateLimits(lowestLimits(windows)),
@@ -188,7 +188,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
       low: formatCredits(expected.low),
       high: formatCredits(expected.high),
       calls: history?.calls ?? 0,
-      assumption: history ? null : describeAssumption(askOf(run.options)),
+      assumption: history ? null : describeAssumedPrice(pricedRequestOf(run.options)),
     },
   };
 }
@@ -202,10 +202,10 @@ async function creditsOf(
   let [low, expected, high] = [0n, 0n, 0n];
   for (const { groups, people, missedBefore } of byLeftOut) {
     const asked = withoutFieldGroups(run.options, groups);
-    const ask = askOf(asked);
+    const ask = pricedRequestOf(asked);
     const history = await readCallHistory(warehouse, asked, sourceOf(run));
     worstCase += worstCaseCredits(ask) * BigInt(people);
-    const missed = missedCredits(expectedOf(ask, history, 1).expected, missedBefore);
+    const missed = expectedCreditsOfNotFound(expectedOf(ask, history, 1).expected, missedBefore);
     const others = expectedOf(ask, history, people - missedBefore);
     low += missed.low + others.low;
     expected += missed.expected + others.expected;
@@ -214,13 +214,13 @@ async function creditsOf(
   return { worstCase, expected: { low, expected, high } };
 }
 
-function expectedOf(ask: Ask, history: CallHistory | undefined, people: number): ExpectedCredits {
-  const { low, expected, high } = assumedCredits(ask);
+function expectedOf(ask: PricedRequest, history: CallHistory | undefined, people: number): ExpectedCredits {
+  const { low, expected, high } = assumedCreditsPerPerson(ask);
   const all = BigInt(people);
   const assumed = { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
   if (history?.deviation === undefined) return assumed;
   const calls = Math.ceil(people / peoplePerCall);
-  return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
+  return expectedCreditsFromHistory({ ...history, deviation: history.deviation }, { people, calls });
 }
 
 /** Rounds an estimate to tenths, keeps low ≤ expected ≤ high, and limits all three to the worst case. */

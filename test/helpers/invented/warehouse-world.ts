@@ -4,7 +4,7 @@ import { recordAnswer, answerWith } from '../warehouse/answers.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { recordDecision } from '../../../src/people/decisions/reviews.ts';
@@ -291,7 +291,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
       })),
       asked: { ...extras[answer.late], service: 'test' },
       lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-      answer: answerWith(matches, { creditsConsumed: wholeCredits(1) }),
+      answer: answerWith(matches, { creditsConsumed: creditsFromWhole(1) }),
     });
   }
 

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fetch, type Agent } from 'undici';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { describeError } from '../../../src/telemetry/log.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { startReceiver, webhookPath } from '../../../src/late-results/receiver.ts';
@@ -74,7 +74,7 @@ async function admitAttempt(warehouse: TestWarehouse) {
   const admission = await admit(warehouse.database, {
     runId,
     rowNumbers: [1],
-    creditsPerPerson: wholeCredits(9),
+    creditsPerPerson: creditsFromWhole(9),
     lateResults: true,
   });
   if (admission.kind !== 'admitted' || admission.token === undefined) throw new Error(admission.kind);

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../../src/db/schema.ts';
 import { inDigest } from '../../../src/people/digest.ts';
 import { recordContacts } from '../../../src/people/record-contacts.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import {
   openAdmissions,
   type Admission,
@@ -43,7 +43,7 @@ export function requestFor(runId: string, from: number, people = 10): AdmissionR
     batch: 1,
     priority: 'ad-hoc',
     rowNumbers: Array.from({ length: people }, (_, index) => from + index),
-    creditsPerPerson: wholeCredits(1),
+    creditsPerPerson: creditsFromWhole(1),
     deadlineSeconds: 30,
     lateResults: false,
   };
@@ -73,7 +73,7 @@ export function nextCalls(warehouse: TestWarehouse) {
       {
         service: options.service ?? bulkCalls.service,
         rateLimits: options.rateLimits ?? [],
-        budgets: { day: options.perDay === undefined ? undefined : wholeCredits(options.perDay) },
+        budgets: { day: options.perDay === undefined ? undefined : creditsFromWhole(options.perDay) },
       },
     );
   }

@@ -1,6 +1,6 @@
 import { type AnswerToRecord, storeAnswer } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { digestAnswer } from '../../../src/people/digest.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
@@ -17,7 +17,7 @@ export function answerWith(
     unreadableMatches: [],
     unreadFields: [],
     rateLimits: [],
-    creditsConsumed: wholeCredits(matches.filter((match) => match !== null).length),
+    creditsConsumed: creditsFromWhole(matches.filter((match) => match !== null).length),
     creditsProblem: undefined,
     raw: Buffer.from(JSON.stringify({ matches })),
     ...differing,

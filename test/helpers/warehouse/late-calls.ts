@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
@@ -104,7 +104,7 @@ async function openCall(
   const admission = await admit(warehouse.database, {
     runId: run.runId,
     rowNumbers: open.map((person) => person.rowNumber),
-    creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
+    creditsPerPerson: creditsFromWhole(hasWaterfall ? waterfallCeiling : 9),
     lateResults: extras.reveal.length + extras.waterfall.length > 0,
   });
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
@@ -153,7 +153,7 @@ export async function recordPhonesAnswer(
       {
         ...counts,
         requestId: call.requestId,
-        creditsConsumed: credits === null ? undefined : wholeCredits(credits),
+        creditsConsumed: credits === null ? undefined : creditsFromWhole(credits),
         creditsProblem: credits === null ? 'absent' : undefined,
         ...(phones && { phoneEnrichment: { status: phones } }),
       },

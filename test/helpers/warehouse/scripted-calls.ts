@@ -1,5 +1,5 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer, answerWith } from './answers.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
@@ -70,7 +70,7 @@ export async function answerBatch(
     runId,
     batch,
     rowNumbers: people.map(({ rowNumber }) => rowNumber),
-    creditsPerPerson: wholeCredits(waterfall.length > 0 ? 20 : 1),
+    creditsPerPerson: creditsFromWhole(waterfall.length > 0 ? 20 : 1),
     lateResults: waterfall.length > 0,
   });
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
@@ -82,7 +82,7 @@ export async function answerBatch(
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
     answer: answerWith(matches, {
       // A price above the reservation would pause the run.
-      creditsConsumed: wholeCredits(Math.min(people.length, matches.filter(Boolean).length)),
+      creditsConsumed: creditsFromWhole(Math.min(people.length, matches.filter(Boolean).length)),
       ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
     }),
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
@@ -69,7 +69,7 @@ it('a call billed above its reservation pauses its run, although its worker stop
     const body = Buffer.from('{"people": []}');
     await storeDeliveries(warehouse, [{ tokenHash: hashToken(webhookUrl ?? ''), body }]);
     stop.abort(new Error('the worker stops'));
-    return answerWith([null], { creditsConsumed: wholeCredits(100) });
+    return answerWith([null], { creditsConsumed: creditsFromWhole(100) });
   });
   const [open] = await openBatches(dependencies, runId, [1]);
   await expect(enrichBatch(dependencies, open!, stop.signal)).rejects.toThrow('the worker stops');

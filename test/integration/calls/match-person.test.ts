@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { type ServiceClient, operations } from '../../../src/service/client.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -33,7 +33,7 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
       organization: { primary_domain: 'orbit.example' },
     };
     const client = {
-      match: async () => ({ person, creditsConsumed: wholeCredits(1), rateLimits: [] }),
+      match: async () => ({ person, creditsConsumed: creditsFromWhole(1), rateLimits: [] }),
     };
     // The price counts in the day budget and in the month budget.
     const settled = async (): Promise<unknown> =>
@@ -87,7 +87,7 @@ it('matchPerson() returns the person and keeps its reservation if the answer sta
   const client = {
     match: async () => ({
       person: { id: 'p2' },
-      creditsConsumed: wholeCredits(90_000_000_000_000),
+      creditsConsumed: creditsFromWhole(90_000_000_000_000),
       rateLimits: [],
     }),
   };

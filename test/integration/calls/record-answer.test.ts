@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -163,7 +163,7 @@ it('an answer without a readable price enriches its rows; its call is unknown an
 it('an answer that costs more than was reserved is settled in full and pauses its run once', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
-  const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
+  const answer = answerWith([person], { creditsConsumed: creditsFromWhole(9) });
   await record(call, answer);
   expect(await moneyOf(call.runId)).toEqual([0, 9]);
   expect(await getRun(warehouse, call.runId)).toMatchObject({

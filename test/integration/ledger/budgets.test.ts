@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole, type Credits } from '../../../src/domain/money/decimal.ts';
 import {
   presentBudget,
   setBudget,
@@ -17,7 +17,7 @@ import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 10 });
 
-const tenADay: BudgetLimits = { day: wholeCredits(10) };
+const tenADay: BudgetLimits = { day: creditsFromWhole(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
 beforeEach(() => warehouse.pool.query('truncate budgets, worker_budgets, budget_changes, budget_alarms'));
@@ -27,7 +27,7 @@ async function spend(people: number, alarmsAt?: readonly number[]): Promise<numb
   const budgetIds = await budgetsOf(warehouse.database, undefined);
   const { people: affordable } = await warehouse.database
     .transaction()
-    .execute((transaction) => reserve(transaction, budgetIds, wholeCredits(1), people, alarmsAt));
+    .execute((transaction) => reserve(transaction, budgetIds, creditsFromWhole(1), people, alarmsAt));
   return affordable;
 }
 
@@ -38,7 +38,7 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
 }
 
 it('a new day budget takes the limit of the worker that started last', async () => {
-  await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
+  await recordWorkerBudgets(warehouse.database, { day: creditsFromWhole(50) });
   await recordWorkerBudgets(warehouse.database, tenADay);
   const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
   expect(day?.limit).toBe('10');
@@ -47,25 +47,25 @@ it('a new day budget takes the limit of the worker that started last', async () 
 
 it(`enrich budget set replaces the limit of the worker, and "default" restores the worker's limit`, async () => {
   await recordWorkerBudgets(warehouse.database, tenADay);
-  await setDay(wholeCredits(20));
+  await setDay(creditsFromWhole(20));
   expect(await spend(100)).toBe(20);
   await warehouse.query`truncate budgets`;
-  await setDay(wholeCredits(20));
-  await setDay('default', wholeCredits(50));
+  await setDay(creditsFromWhole(20));
+  await setDay('default', creditsFromWhole(50));
   expect(await spend(100)).toBe(10);
 });
 
 it('enrich budget set raises the day budget above the settings of running workers', async () => {
   await applyBudgetLimits(warehouse.database, tenADay);
   expect(await spend(15)).toBe(10);
-  await setDay(wholeCredits(30));
+  await setDay(creditsFromWhole(30));
   expect(await spend(100)).toBe(20);
 });
 
 it('enrich budget set "default" restores the default limit, but not below the credits already used', async () => {
-  await setDay(wholeCredits(30));
+  await setDay(creditsFromWhole(30));
   await spend(8);
-  expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
+  expect(await setDay('default', creditsFromWhole(5))).toMatchObject({ before: '30', after: '8' });
   expect(await spend(1)).toBe(0);
   await applyBudgetLimits(warehouse.database, tenADay);
   expect(await spend(100)).toBe(2);
@@ -73,7 +73,7 @@ it('enrich budget set "default" restores the default limit, but not below the cr
 
 it('enrich budget set refuses a limit below used credits, and names the lowest possible limit', async () => {
   await spend(8);
-  await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
+  await expect(setDay(creditsFromWhole(7))).rejects.toMatchObject({
     type: 'budget.below-used',
     message: expect.stringMatching(/^8 credits of budget day:/),
   });
@@ -90,7 +90,7 @@ it('readBudgets() lists the newest runs first, and says whether a limit comes fr
     [runIds],
   );
   const [first, last] = runIds.toSorted();
-  await setBudget(warehouse.database, `run:${first}`, wholeCredits(9), undefined, note);
+  await setBudget(warehouse.database, `run:${first}`, creditsFromWhole(9), undefined, note);
   const budgets = await readBudgets(warehouse.database, 10);
   expect(budgets.filter(({ budget }) => budget.startsWith('run:'))).toMatchObject([
     { budget: `run:${first}`, limit: '9', set_by: 'command' },
@@ -100,7 +100,7 @@ it('readBudgets() lists the newest runs first, and says whether a limit comes fr
 });
 
 it('the history of budgets records the user, old limit, new limit and reason of each change', async () => {
-  await setDay(wholeCredits(30));
+  await setDay(creditsFromWhole(30));
   await setDay('none');
   expect(await readBudgetHistory(warehouse.database, 10)).toMatchObject([
     { old_limit: '30', new_limit: null, changed_by: 'mira', reason: 'trade fair' },
@@ -140,13 +140,13 @@ describe('budget alarms', () => {
     const budgetIds = await budgetsOf(warehouse.database, undefined);
     await warehouse.database
       .transaction()
-      .execute((transaction) => reserve(transaction, budgetIds, wholeCredits(9), 2, alarmed));
+      .execute((transaction) => reserve(transaction, budgetIds, creditsFromWhole(9), 2, alarmed));
     expect(await percents()).toEqual([100]);
   });
 
   it('after its limit changed, a budget raises an alarm again, and shows only alarms of the new limit', async () => {
     await spend(8, alarmed);
-    await setDay(wholeCredits(20));
+    await setDay(creditsFromWhole(20));
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });
     await spend(8, alarmed);
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({

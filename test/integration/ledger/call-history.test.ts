@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { readCallHistory } from '../../../src/ledger/call-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -39,7 +39,7 @@ it('readCallHistory() estimates the cost of a person from calls for the same sou
   await settledCall(own, 60, 'zoho');
   expect(await readCallHistory(warehouse, askedOf(own), 'hubspot')).toMatchObject({
     calls: 3,
-    perPerson: wholeCredits(2),
+    perPerson: creditsFromWhole(2),
     deviation: 1,
   });
   expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive')).toBeUndefined();
@@ -59,6 +59,6 @@ it('readCallHistory() for phones ignores calls that requested no late results', 
       ('part', ${runId}, 2, 'settled', 10, 20, 10, '{}', null, now())`;
   expect(await readCallHistory(warehouse, asked, 'generic')).toMatchObject({
     calls: 1,
-    perPerson: wholeCredits(6),
+    perPerson: creditsFromWhole(6),
   });
 });

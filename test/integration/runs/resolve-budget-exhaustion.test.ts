@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/credit-ledger.ts';
 import { runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
@@ -38,7 +38,7 @@ it('a run with --on-budget pause waits when its own budget is used up, and check
   });
   if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
   expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
-  await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
+  await setBudget(warehouse.database, `run:${runId}`, creditsFromWhole(5), undefined, note);
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({ kind: 'open' });
 });
 

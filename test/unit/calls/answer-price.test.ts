@@ -5,7 +5,7 @@ import {
   type AnswerPrice,
 } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 
 const person: Person = { id: 'p-1', first_name: 'Ada', last_name: 'Novak' };
@@ -17,14 +17,14 @@ function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] =
 }
 
 it('priceOfAnswer() returns the credits that the answer states', () => {
-  expect(priceOf({ creditsConsumed: wholeCredits(7), creditsProblem: undefined })).toMatchObject({
-    consumed: wholeCredits(7),
+  expect(priceOf({ creditsConsumed: creditsFromWhole(7), creditsProblem: undefined })).toMatchObject({
+    consumed: creditsFromWhole(7),
     isCredible: true,
   });
 });
 
 it('priceOfAnswer() ignores a stated price that is too high for ten people', () => {
-  const absurd = { creditsConsumed: wholeCredits(9_000_000_000), creditsProblem: undefined };
+  const absurd = { creditsConsumed: creditsFromWhole(9_000_000_000), creditsProblem: undefined };
   expect(priceOf(absurd)).toEqual({ consumed: undefined, isCredible: false, found: 0 });
 });
 
@@ -49,7 +49,7 @@ it.each([
   ],
   [
     'one person per stated credit, if its list is empty',
-    { creditsConsumed: wholeCredits(3), creditsProblem: undefined },
+    { creditsConsumed: creditsFromWhole(3), creditsProblem: undefined },
     3,
   ],
   [

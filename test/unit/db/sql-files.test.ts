@@ -13,11 +13,11 @@ import {
   deliveryStatuses,
   lateKindNames,
 } from '../../../src/domain/late-results/delivery-kinds.ts';
-import { attemptStatuses, holdingStatuses } from '../../../src/domain/money/attempt-status.ts';
-import { budgetPeriods, periodNames } from '../../../src/domain/money/budget-periods.ts';
+import { attemptStatuses, statusesWithReservation } from '../../../src/domain/money/attempt-status.ts';
+import { budgetPeriods, budgetPeriodNames } from '../../../src/domain/money/budget-periods.ts';
 import {
-  longestWindowSeconds,
-  trustedSeconds,
+  maxWindowSeconds,
+  rateReportTrustSeconds,
   unlimitedCalls,
 } from '../../../src/domain/rates/rate-limit.ts';
 import { notifiedEvents } from '../../../src/domain/runs/notified-event.ts';
@@ -52,9 +52,13 @@ it.each<[file: string, what: string, text: string]>([
   [
     'ledger.sql',
     'statuses of calls that hold credits',
-    `(credits_settled is null) = (status in (${oneOf(holdingStatuses)}))`,
+    `(credits_settled is null) = (status in (${oneOf(statusesWithReservation)}))`,
   ],
-  ['ledger.sql', 'statuses of open calls in an index', `where status in (${oneOf(holdingStatuses)});`],
+  [
+    'ledger.sql',
+    'statuses of open calls in an index',
+    `where status in (${oneOf(statusesWithReservation)});`,
+  ],
   ['late-results.sql', 'statuses of deliveries', `check (status in (${oneOf(deliveryStatuses)}))`],
   ['late-results.sql', 'kinds of late results', `check (kind in (${oneOf(lateKindNames)}))`],
   ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
@@ -65,20 +69,24 @@ it.each<[file: string, what: string, text: string]>([
   [
     'run-figures.sql',
     'statuses of calls that hold credits',
-    `filter (where status in (${oneOf(holdingStatuses)}))`,
+    `filter (where status in (${oneOf(statusesWithReservation)}))`,
   ],
-  ['rate-windows.sql', 'maximum age of rate reports', `said_at + make_interval(secs => ${trustedSeconds})`],
+  [
+    'rate-windows.sql',
+    'maximum age of rate reports',
+    `said_at + make_interval(secs => ${rateReportTrustSeconds})`,
+  ],
   ['rate-windows.sql', 'number that means unlimited calls', `calls_left < ${unlimitedCalls} `],
   [
     'rate-windows.sql',
     'longest rate window',
-    `counted_until < at - make_interval(secs => ${longestWindowSeconds})`,
+    `counted_until < at - make_interval(secs => ${maxWindowSeconds})`,
   ],
-  ['budgets.sql', 'periods of budgets', `check (period in (${oneOf(periodNames)}))`],
+  ['budgets.sql', 'periods of budgets', `check (period in (${oneOf(budgetPeriodNames)}))`],
   [
     'budgets.sql',
     'names of budgets',
-    `(values ${periodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
+    `(values ${budgetPeriodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
   ],
   ['admission.sql', 'settings for cached query plans', keptPlans.join(' ')],
   ['admission.sql', 'priorities of runs', `array_position(array[${oneOf(runPriorities)}], of_priority)`],

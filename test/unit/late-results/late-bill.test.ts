@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { lateBill, type PricedResults } from '../../../src/domain/late-results/expected-results.ts';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 
 /** @param brings one letter per person with values @param without one letter per person without values */
 function results(brings: string, credits?: number, without = ''): PricedResults {
   return {
     covers: `${brings}${without}`.split(''),
     brings: brings.split(''),
-    credits: credits === undefined ? undefined : wholeCredits(credits),
+    credits: credits === undefined ? undefined : creditsFromWhole(credits),
   };
 }
 
@@ -43,7 +43,7 @@ it.each([
   ['needs no price for people without results', [results('a', 8), results('', undefined, 'b')], 8, true],
   ['is uncertain if results have no price', [results('a', 8), results('b')], 8, false],
 ])('lateBill() %s', (_, deliveries, credits, certain) => {
-  expect(lateBill(deliveries)).toMatchObject({ credits: wholeCredits(credits), certain });
+  expect(lateBill(deliveries)).toMatchObject({ credits: creditsFromWhole(credits), certain });
   expect(lateBill(deliveries.toReversed())).toEqual(lateBill(deliveries));
 });
 

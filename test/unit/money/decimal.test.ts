@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatCredits, parseCredits, storedCredits } from '../../../src/domain/money/decimal.ts';
+import { formatCredits, parseCredits, parseStoredCredits } from '../../../src/domain/money/decimal.ts';
 
 it.each([
   ['0', 0n],
@@ -20,10 +20,13 @@ it.each(['', '-1', '0.0000001', '100000000000000', 'NaN', '1,5', '0x10', `1.${'0
   },
 );
 
-it.each(['0', '12', '0.25', '-3.5'])('storedCredits() reads %o, and formatCredits() writes it', (text) => {
-  expect(formatCredits(storedCredits(text))).toBe(text);
-});
+it.each(['0', '12', '0.25', '-3.5'])(
+  'parseStoredCredits() reads %o, and formatCredits() writes it',
+  (text) => {
+    expect(formatCredits(parseStoredCredits(text))).toBe(text);
+  },
+);
 
-it.each(['', '--1', 'NaN', '0.0000001'])('storedCredits() throws for %o', (text) => {
-  expect(() => storedCredits(text)).toThrow('no number of credits');
+it.each(['', '--1', 'NaN', '0.0000001'])('parseStoredCredits() throws for %o', (text) => {
+  expect(() => parseStoredCredits(text)).toThrow('no number of credits');
 });
