@@ -5,10 +5,10 @@ import { runDefaults, serviceName, type Config, type ServiceSettings } from './c
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { CallStreaks } from './calls/attempt-call.ts';
 import { learnRateWindows } from './calls/service-status.ts';
-import { openAdmissions, type AdmissionLimits } from './ledger/admit.ts';
+import { createAdmission, type AdmissionLimits } from './ledger/admit.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
-import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
+import { bulkMatchScope, countFreeSlots } from './ledger/rate-windows.ts';
 import type { Lineage } from './monitoring/lineage.ts';
 import { withoutPersonalData } from './domain/text/without-personal-data.ts';
 import type { Logger } from './telemetry/log.ts';
@@ -95,7 +95,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const service = serviceName(config);
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
-    freeSlots: () => freeSlots(callWarehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
+    freeSlots: () =>
+      countFreeSlots(callWarehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
   const limits = {
@@ -194,7 +195,7 @@ async function workerOptions(
       warehouse: callWarehouse,
       queue,
       limits,
-      admit: openAdmissions(callWarehouse.database, limits),
+      admit: createAdmission(callWarehouse.database, limits),
       patienceMilliseconds,
       streaks: new CallStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,

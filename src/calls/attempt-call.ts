@@ -14,14 +14,14 @@ import {
   bulkMatchScope,
   endCall,
   releaseSlot,
-  slackSeconds,
-  type Wait,
+  admissionSlackSeconds,
+  type SlotWait,
 } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
-import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
+import { closeWithoutCost, markAttemptUnknown } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './batches/open-people.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import { forWorkers } from './service-status.ts';
@@ -81,7 +81,7 @@ export type AttemptResult =
   | { readonly kind: 'refused'; readonly people: number; readonly reason: string }
   /** Nothing was billed. The caller can send the same people again. */
   | { readonly kind: 'again' }
-  | ({ readonly kind: 'wait' } & Wait)
+  | ({ readonly kind: 'wait' } & SlotWait)
   | { readonly kind: 'over_budget'; readonly budget: string }
   | { readonly kind: 'not_running' }
   /** Nothing was sent, because another worker calls for these people or has an answer about them. */
@@ -109,7 +109,7 @@ export async function attemptCall(
     run: request.run,
     people: request.people.slice(0, rowNumbers.length),
   };
-  const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
+  const tooLate = () => performance.now() - admittedAt > admissionSlackSeconds * 1_000;
   // A process that was suspended after the admission would send the call later than the rate window allows.
   if (signal.aborted || tooLate()) {
     await untilDatabaseIsBack(() => release(dependencies, attemptId, 'the call was not sent'));
@@ -215,7 +215,7 @@ async function closeFailure(
       dependencies.callTimeoutSeconds,
     );
     if (failure.mayHaveBeenBilled) {
-      await markUnknown(warehouse, attemptId, reason, httpStatus);
+      await markAttemptUnknown(warehouse, attemptId, reason, httpStatus);
       const pauses =
         disposition === 'pause' || (disposition === 'unknown' && streaks.tooLong(call.run.runId, 'failed'));
       return { kind: 'unknown', people, pauseReason: pauses ? pauseReason : undefined };
@@ -267,7 +267,7 @@ async function admitWhenAffordable(
       priority: run.options.priority,
       rowNumbers: people.map((person) => person.rowNumber),
       creditsPerPerson: worstCaseCredits(pricedRequestOf(run.options)),
-      deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
+      deadlineSeconds: dependencies.callTimeoutSeconds + admissionSlackSeconds,
       lateResults: lateKindsRequestedBy(run.options).length > 0,
     };
     const admission = await admitOrRelease(dependencies, asked);

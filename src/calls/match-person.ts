@@ -8,18 +8,18 @@ import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
-import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
+import { applyBudgetLimits, openBudgetsOfRun, reserveCredits } from '../ledger/credit-ledger.ts';
 import {
   type RateScope,
   endFailedCall,
   acquireSlot,
   endCall,
   matchScope,
-  slackSeconds,
+  admissionSlackSeconds,
 } from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
-import { settle } from '../ledger/close-attempt.ts';
+import { settleReservation } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isSuppressed } from '../suppression/drop-suppressed.ts';
 
@@ -99,13 +99,13 @@ async function refuseSuppressedAnswer(
 async function admitMatch(dependencies: MatchDependencies, price: Credits): Promise<AdmittedMatch> {
   const { warehouse, rateLimits, budgets, callTimeoutSeconds } = dependencies;
   await applyBudgetLimits(warehouse.database, budgets);
-  const budgetIds = await budgetsOf(warehouse.database, undefined);
+  const budgetIds = await openBudgetsOfRun(warehouse.database, undefined);
   const callId = `match:${randomUUID()}`;
   // An error that is thrown here rolls back the slot and the reservation.
   await warehouse.database.transaction().execute(async (transaction) => {
     const slot = await acquireSlot(
       transaction,
-      { ...matchesOf(dependencies), callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
+      { ...matchesOf(dependencies), callId, deadlineSeconds: callTimeoutSeconds + admissionSlackSeconds },
       rateLimits,
     );
     if (slot.kind === 'full') {
@@ -114,7 +114,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
         next: tryAgain(slot.milliseconds / 1_000),
       });
     }
-    const { shortBudget } = await reserve(transaction, budgetIds, price, 1);
+    const { shortBudget } = await reserveCredits(transaction, budgetIds, price, 1);
     if (shortBudget !== undefined) {
       throw new Problem('match.over-budget', `the budget ${shortBudget} has less left than the price`, {
         where: budgetPeriodNames.map(settingOfBudgetPeriod).join(', '),
@@ -165,5 +165,5 @@ async function close(
 ): Promise<void> {
   await warehouse.database
     .transaction()
-    .execute((transaction) => settle(transaction, budgetIds, formatCredits(price), consumed));
+    .execute((transaction) => settleReservation(transaction, budgetIds, formatCredits(price), consumed));
 }

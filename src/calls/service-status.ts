@@ -2,8 +2,8 @@ import { formatDuration } from '../domain/text/duration.ts';
 import { UsageProblem, exitCodes, Problem } from '../domain/problem.ts';
 import {
   readRateWindows,
-  readClockText,
-  recordReports,
+  readDatabaseClockText,
+  recordRateReports,
   type RateWindow,
   bulkMatchScope,
   matchScope,
@@ -17,7 +17,7 @@ import type { ServiceCheck } from '../contract/activities.ts';
 import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
-import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
+import { recordCreditStatement, sumCreditStatement } from '../ledger/credit-statements.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 
 /** The user of the credential, or why this user is unknown. */
@@ -185,12 +185,12 @@ export async function learnRateWindows(
   service: string,
   client: ServiceClient,
 ): Promise<ServiceFailure | undefined> {
-  const beganAt = await readClockText(warehouse.database);
+  const beganAt = await readDatabaseClockText(warehouse.database);
   try {
     for (const usage of await client.apiUsage(AbortSignal.timeout(statisticsPatienceMilliseconds))) {
       const scope = scopeOf(usage);
       if (scope !== undefined)
-        await recordReports(
+        await recordRateReports(
           warehouse.database,
           { service, scope },
           { beganAt },
@@ -272,7 +272,7 @@ export async function keepCreditStatement(
 ): Promise<string | undefined> {
   try {
     const usage = await client.creditUsage(AbortSignal.timeout(patienceMilliseconds));
-    const statement = statementOf(usage);
+    const statement = sumCreditStatement(usage);
     await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statement);
     return statement.consumed === undefined ? 'a figure of the statement cannot be read' : undefined;
   } catch (error) {

@@ -15,7 +15,7 @@ import {
 import { formatPeopleCount, nounFor } from '../domain/text/format.ts';
 import { pricedRequestOf, maxCredibleDeliveryCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
-import { leaveUnknown, settleLateCredits } from '../ledger/close-attempt.ts';
+import { leaveCostUnknown, settleLateCredits } from '../ledger/close-attempt.ts';
 import { digest } from '../people/digest.ts';
 import { isDigested, queuePeople } from '../people/digest-queue.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
@@ -106,7 +106,7 @@ async function apply(
   if (foreign !== undefined) return end('quarantined', { reason: foreign, ...shown });
   if (!isCredible(call, content)) {
     const reason = 'a delivery states more credits than its call can cost';
-    await leaveUnknown(transaction, attemptId, reason);
+    await leaveCostUnknown(transaction, attemptId, reason);
     return end('quarantined', { reason, ...shown });
   }
 

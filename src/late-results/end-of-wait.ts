@@ -9,7 +9,7 @@ import {
   lateKindsInDelivery,
 } from '../domain/late-results/delivery-kinds.ts';
 import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
-import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
+import { leaveCostUnknown, uncertainCostReason } from '../ledger/close-attempt.ts';
 import { readStoredDelivery } from './deliveries.ts';
 import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expected-results.ts';
 import type { Tables } from '../db/schema.ts';
@@ -90,7 +90,7 @@ export async function endWithoutResults(
     if (rows.some(({ status }) => status !== 'quarantined')) return;
     const isFree = kinds.every((kind) => !deliveryKinds[lateKinds[kind].deliveredBy].isPricedByVendors);
     if (isFree && rows.length === 0) await endResults(transaction, call, kinds);
-    else await leaveUnknown(transaction, attemptId, uncertainCost);
+    else await leaveCostUnknown(transaction, attemptId, uncertainCostReason);
   });
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { LateResultsStatus } from '../contract/run-facts.ts';
 import {
-  freeSlots,
+  countFreeSlots,
   webhookResultScope,
   acquireSlot,
   endCall,
-  slackSeconds,
+  admissionSlackSeconds,
   endFailedCall,
-  type Wait,
+  type SlotWait,
 } from '../ledger/rate-windows.ts';
 import {
   endByLastBody,
@@ -79,7 +79,11 @@ export async function syncRunResults(
   await syncLateResults(dependencies, { runId }, signal);
   if (!(await belongsTo(warehouse, runId, service)))
     return readLateResultsStatus(warehouse, runId, otherServiceMilliseconds);
-  const { wait } = await freeSlots(warehouse.database, { service, scope: webhookResultScope }, rateLimits);
+  const { wait } = await countFreeSlots(
+    warehouse.database,
+    { service, scope: webhookResultScope },
+    rateLimits,
+  );
   return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
 }
 
@@ -248,12 +252,14 @@ export async function pollWithinLimits(
   dependencies: PollDependencies,
   requestId: string,
   signal: AbortSignal,
-): Promise<{ readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & Wait)> {
+): Promise<
+  { readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & SlotWait)
+> {
   const { warehouse, service, client, rateLimits, callTimeoutSeconds } = dependencies;
   const { database } = warehouse;
   const polls = { service, scope: webhookResultScope };
   const callId = `poll:${randomUUID()}`;
-  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds + slackSeconds };
+  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds + admissionSlackSeconds };
   const slot = await acquireSlot(database, call, rateLimits);
   if (slot.kind === 'full') return slot;
   try {

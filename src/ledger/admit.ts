@@ -8,7 +8,7 @@ import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
-import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
+import { bulkMatchScope, toSlotWait, type SqlSlotWait, type SlotWait } from './rate-windows.ts';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import { isPossible } from '../db/run-states.ts';
 
@@ -47,7 +47,7 @@ export type Admission =
       readonly token: string | undefined;
       readonly alarms: readonly BudgetAlarm[];
     }
-  | ({ readonly kind: 'wait' } & Wait)
+  | ({ readonly kind: 'wait' } & SlotWait)
   | {
       readonly kind: 'over_budget';
       readonly budget: string;
@@ -69,7 +69,7 @@ const mostCallsTogether = 32;
  * Returns a function that admits calls of this process. The first call is admitted at once. Calls that arrive during an
  * admission are admitted together when it ends, grouped by run.
  */
-export function openAdmissions(
+export function createAdmission(
   database: Kysely<Tables>,
   limits: AdmissionLimits,
 ): (request: AdmissionRequest) => Promise<Admission> {
@@ -115,14 +115,14 @@ interface Admitted {
   /** Number of people by the place of the call; null if nothing is admitted. */
   readonly admitted: Readonly<Record<string, number>> | null;
   /** Why the calls must wait for a slot; null if a slot is free. */
-  readonly wait: SlotWait | null;
+  readonly wait: SqlSlotWait | null;
   readonly short_budget: string | null;
   readonly alarms: readonly BudgetAlarm[] | null;
   readonly may_free_credits: boolean;
 }
 
 /** Makes the caller try again at once, because a slot became free during the admission. */
-const freeAgain: Wait = { milliseconds: 1, reason: 'a slot has become free' };
+const freeAgain: SlotWait = { milliseconds: 1, reason: 'a slot has become free' };
 
 /**
  * Runs the SQL function `admit_calls`.
@@ -162,7 +162,7 @@ async function admitCalls(
     const people = result.admitted?.[place];
     const { short_budget: budget, may_free_credits: mayFreeCredits } = result;
     if (people === undefined && (result.wait || budget === null))
-      return { kind: 'wait', ...(result.wait ? describeWait(result.wait) : freeAgain) };
+      return { kind: 'wait', ...(result.wait ? toSlotWait(result.wait) : freeAgain) };
     // If calls of one group cross a budget threshold together, only the first call reports it.
     const alarms = place === Math.min(...result.asked) ? (result.alarms ?? []) : [];
     if (people === undefined) return { kind: 'over_budget', budget: budget!, mayFreeCredits, alarms };
@@ -223,14 +223,14 @@ export async function registerWaitingBatches(
   waiting: BatchesOfRun,
   milliseconds = 0,
 ): Promise<void> {
-  await registration(waiting, milliseconds).execute(database);
+  await registrationSql(waiting, milliseconds).execute(database);
 }
 
 /**
  * SQL that registers batches as waiting. Batches of the lowest priority are not registered, because no batch leaves a
  * slot for them.
  */
-export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
+export function registrationSql({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
   return sql`
     insert into waiting_batches (run_id, batch, waits_until)
     select r.run_id, batch, clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})

@@ -2,10 +2,10 @@ import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
 import { taskPriorities, type RunPriority } from '../contract/temporal-names.ts';
-import type { Wait } from './rate-windows.ts';
+import type { SlotWait } from './rate-windows.ts';
 
 /** Tells the caller to wait this long, because another worker can take the job of a stopping worker by then. */
-const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
+const workerStops: SlotWait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
 /**
  * Maximum refill of the reservoir. Without a rate limit there are infinitely many slots, but Bottleneck's reservoir
@@ -17,12 +17,14 @@ export interface CallQueueOptions {
   /** Maximum number of calls of this process in flight. */
   readonly concurrency: number;
   /** Reads the free slots from the database, which all processes share. */
-  readonly freeSlots: () => Promise<{ slots: number; wait: Wait | undefined }>;
+  readonly freeSlots: () => Promise<{ slots: number; wait: SlotWait | undefined }>;
   /** Maximum wait in the queue. A call that must wait longer is returned to the caller. */
   readonly patienceMilliseconds: number;
 }
 
-type Queued<Result> = { readonly kind: 'ran'; readonly result: Result } | ({ readonly kind: 'wait' } & Wait);
+type Queued<Result> =
+  | { readonly kind: 'ran'; readonly result: Result }
+  | ({ readonly kind: 'wait' } & SlotWait);
 
 /**
  * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before
@@ -32,7 +34,7 @@ type Queued<Result> = { readonly kind: 'ran'; readonly result: Result } | ({ rea
 export class CallQueue {
   readonly #limiter: Bottleneck;
   readonly #options: CallQueueOptions;
-  readonly #abandon = new Set<(wait: Wait) => void>();
+  readonly #abandon = new Set<(wait: SlotWait) => void>();
   #refilling = false;
   #dry = false;
   #handsBack = false;
@@ -66,7 +68,7 @@ export class CallQueue {
     let given = false;
     let stopWaiting = (): void => {};
     const handedBack = new Promise<Queued<Result>>((resolve, reject) => {
-      const abandon = (wait: Wait): void => {
+      const abandon = (wait: SlotWait): void => {
         if (begun) return;
         given = true;
         resolve({ kind: 'wait', ...wait });

@@ -16,7 +16,7 @@ export interface ClosedAttempt {
 }
 
 /** The late results that an answer announces, and how long to wait for them. */
-export interface Awaited {
+export interface AwaitedResults {
   /** Kinds of late results that are awaited; at least one. */
   readonly kinds: readonly LateKind[];
   readonly pollAfterSeconds: number;
@@ -32,7 +32,7 @@ export interface ClosingAnswer {
   readonly reason: string | null;
   readonly foundIds: readonly string[];
   readonly foundPeople: number;
-  readonly awaited: Awaited | undefined;
+  readonly awaited: AwaitedResults | undefined;
   readonly phonesWithEarlier: boolean;
 }
 
@@ -117,7 +117,7 @@ export async function closeAttempt(
  * Records an answer that arrives after the operator has decided about the attempt. If the answer and the deliveries
  * state a higher cost than the operator, the difference is settled.
  */
-export async function reopenDecided(
+export async function recordAnswerAfterDecision(
   transaction: Transaction<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
@@ -142,7 +142,7 @@ export async function reopenDecided(
  *
  * @param reserved credits as decimal text
  */
-export async function settle(
+export async function settleReservation(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
   reserved: string,
@@ -180,7 +180,7 @@ export async function closeWithoutCost(
     const attempt = closed.rows[0];
     if (!attempt) return;
     await releaseClaims(transaction, attemptId);
-    await settle(transaction, attempt.budget_ids, attempt.reserved, 0n);
+    await settleReservation(transaction, attempt.budget_ids, attempt.reserved, 0n);
   });
 }
 
@@ -190,7 +190,7 @@ export async function closeWithoutCost(
  *
  * @param httpStatus status of the service's error response, if there was one
  */
-export async function markUnknown(
+export async function markAttemptUnknown(
   warehouse: Warehouse,
   attemptId: string,
   reason: string,
@@ -241,9 +241,9 @@ interface AttemptMoney {
 }
 
 /** Reason for status `unknown` if all results of a call have arrived but a part of the price is uncertain. */
-export const uncertainCost = 'the total cost is uncertain';
+export const uncertainCostReason = 'the total cost is uncertain';
 
-export const hasGaps = sql<boolean>`exists (
+export const hasExpectedResults = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 
 /**
@@ -275,7 +275,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   const { rows } = await sql<AttemptMoney>`
     select attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
       credits_settled::text as settled, credits_answered::text as answered, answered_at is not null as "hasAnswer",
-      decided_at is not null as "isDecided", not ${hasGaps} as "isComplete"
+      decided_at is not null as "isDecided", not ${hasExpectedResults} as "isComplete"
     from attempts a
     where attempt_id = ${attemptId}
   `.execute(transaction);
@@ -305,9 +305,9 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   } else if (money.hasAnswer && money.isComplete) {
     if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
       await settleTotal(transaction, money, total);
-    else await leaveUnknown(transaction, attemptId, uncertainCost);
+    else await leaveCostUnknown(transaction, attemptId, uncertainCostReason);
   }
-  if (total > reserved) await pauseOverbilled(transaction, money, 'billed more than reserved');
+  if (total > reserved) await pauseOverbilledRun(transaction, money, 'billed more than reserved');
 }
 
 /** Settles the total cost of a call. A call that was settled before keeps its status. */
@@ -324,7 +324,7 @@ async function settleTotal(
       next_poll_at = null
     where attempt_id = ${attemptId}
   `.execute(transaction);
-  await settle(
+  await settleReservation(
     transaction,
     budgetIds,
     settled === null ? reserved : '0',
@@ -341,14 +341,14 @@ async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: Attemp
     .where(sql<boolean>`settled + reserved > credits_limit`)
     .limit(1)
     .executeTakeFirst();
-  if (exceeded) await pauseOverbilled(transaction, attempt, 'billed after its reservation ended');
+  if (exceeded) await pauseOverbilledRun(transaction, attempt, 'billed after its reservation ended');
 }
 
 /**
  * Ends the wait for the late results of a call with an unknown price. Its credits stay reserved, and later deliveries
  * still count.
  */
-export async function leaveUnknown(
+export async function leaveCostUnknown(
   transaction: Transaction<Tables>,
   attemptId: string,
   reason: string,
@@ -366,7 +366,7 @@ export async function leaveUnknown(
  *
  * @param mark added to the reason that `enrich attempts` shows
  */
-export async function pauseOverbilled(
+export async function pauseOverbilledRun(
   transaction: Transaction<Tables>,
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,

@@ -41,7 +41,7 @@ interface Affordable {
  * @param perPerson worst case for one person
  * @returns number of people with reserved credits; 0: nothing is reserved
  */
-export async function reserve(
+export async function reserveCredits(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
   perPerson: Credits,
@@ -64,7 +64,7 @@ export async function reserve(
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
  */
-export async function budgetsOf(
+export async function openBudgetsOfRun(
   database: Kysely<Tables>,
   runId: string | undefined,
 ): Promise<readonly string[]> {
@@ -128,7 +128,7 @@ export async function recordWorkerBudgets(database: Kysely<Tables>, limits: Budg
  * settled and reserved credits.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
-  await budgetsOf(database, undefined);
+  await openBudgetsOfRun(database, undefined);
   await sql`
     with own as (select * from present_budgets() join ${limitsOf(limits)} using (period)), before as (
       select budget_id, b.credits_limit as old_limit, greatest(own.credits_limit, settled + reserved) as new_limit
@@ -150,7 +150,7 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
   `.execute(database);
 }
 
-interface BudgetRest {
+interface RemainingBudget {
   readonly budgetId: string;
   readonly available: Credits;
 }
@@ -160,11 +160,11 @@ interface BudgetRest {
  *
  * @param limits limits of a process that plans before a worker has applied its settings
  */
-export async function readBudgetRests(
+export async function readRemainingBudgets(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
   limits: BudgetLimits = {},
-): Promise<BudgetRest[]> {
+): Promise<RemainingBudget[]> {
   const result = await sql<{ budget_id: string; available: string }>`
     select budget_id, greatest(available, 0)::text as available
     from (
@@ -271,7 +271,7 @@ function isBelow(limit: string | null, used: string): boolean {
   return limit !== null && parseStoredCredits(limit) < parseStoredCredits(used);
 }
 
-export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
+export async function currentBudgetId(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
   const result = await sql<{ name: string }>`
     select budget_id as name from present_budgets() where period = ${period}
   `.execute(database);
@@ -378,9 +378,9 @@ interface BudgetChange {
 /**
  * Reads the newest budgets of days, months and runs. A plan that is not approved has no budget.
  *
- * @param ofEach maximum number of budgets per period
+ * @param maxPerKind maximum number of budgets per period
  */
-export async function readBudgets(database: Kysely<Tables>, ofEach: number): Promise<BudgetFacts[]> {
+export async function readBudgets(database: Kysely<Tables>, maxPerKind: number): Promise<BudgetFacts[]> {
   const result = await sql<BudgetFacts>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit",
       case when set_by_command then 'command' when kind = 'run' then 'options' else 'settings' end as set_by,
@@ -396,7 +396,7 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
       left join runs on budget_id = 'run:' || run_id
       where runs.run_id is null or ${maySpend}
     ) b
-    where age <= ${ofEach}
+    where age <= ${maxPerKind}
     order by kind, age
   `.execute(database);
   return result.rows;

@@ -43,7 +43,7 @@ export interface Reconciliation {
  *
  * @returns `consumed` is undefined if one count cannot be read, because the sum would be too low
  */
-export function statementOf(usage: {
+export function sumCreditStatement(usage: {
   readonly kinds: readonly { readonly consumed: Credits | undefined }[];
   readonly cycle: CreditStatement['cycle'];
 }): CreditStatement {

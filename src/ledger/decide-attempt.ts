@@ -3,7 +3,7 @@ import { statusesWithoutCost, type AttemptStatus } from '../domain/money/attempt
 import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem, type DecisionNote } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
-import { settle, releaseClaims } from './close-attempt.ts';
+import { settleReservation, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { isNamedId, anyOf, theOnlyNamed } from '../db/expressions.ts';
@@ -73,12 +73,12 @@ export async function listAttempts(
 /**
  * Reads one attempt.
  *
- * @param named the whole id, or its first characters
- * @throws Problem `attempt.unknown`; `attempt.ambiguous` if two ids begin with `named`
+ * @param idOrPrefix the whole id, or its first characters
+ * @throws Problem `attempt.unknown`; `attempt.ambiguous` if two ids begin with `idOrPrefix`
  */
-export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
-  const found = await listAttempts(warehouse, { attemptId: named, limit: 2 });
-  return theOnlyNamed(found, 'attempt', named, 'enrich attempts list --status all shows the attempts');
+export async function getAttempt(warehouse: Warehouse, idOrPrefix: string): Promise<AttemptFacts> {
+  const found = await listAttempts(warehouse, { attemptId: idOrPrefix, limit: 2 });
+  return theOnlyNamed(found, 'attempt', idOrPrefix, 'enrich attempts list --status all shows the attempts');
 }
 
 interface Decision extends Partial<DecisionNote> {
@@ -103,7 +103,7 @@ export async function decideAttempts(warehouse: Warehouse, decisions: readonly D
     for (const decision of ordered) settlements.push(await decideAttempt(transaction, decision));
     // Budgets are locked after all attempts and claims, because the storing of answers locks in the same order.
     for (const { budgetIds, reserved, credits } of settlements)
-      await settle(transaction, budgetIds, reserved, credits);
+      await settleReservation(transaction, budgetIds, reserved, credits);
   });
 }
 
@@ -179,7 +179,7 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
  * @param rows query of row numbers
  * @returns the numbers of the reopened rows
  */
-export async function reopenUnknown(
+export async function reopenUnknownRows(
   warehouse: Warehouse,
   { runId, options }: { readonly runId: string; readonly options: Pick<RunOptions, 'onUnknown'> },
   rows: RawBuilder<unknown>,

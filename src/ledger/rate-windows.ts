@@ -19,18 +19,18 @@ export const {
 } = serviceCapabilities.scopes;
 
 /** Maximum time between the admission of a call and its start. The deadline of the call's slot includes it. */
-export const slackSeconds = 5;
+export const admissionSlackSeconds = 5;
 
-export interface Wait {
+export interface SlotWait {
   /** Time until the next try. The database computes it, because the clocks of workers differ. */
   readonly milliseconds: number;
   readonly reason: string;
 }
 
-type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
+type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & SlotWait);
 
 /** Why a call must wait for a slot, as returned by the SQL functions. */
-export interface SlotWait {
+export interface SqlSlotWait {
   readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted';
   readonly milliseconds: number;
   /** Reason of the pause; set if all calls are paused. */
@@ -52,12 +52,12 @@ export async function acquireSlot(
   call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
 ): Promise<SlotResult> {
-  const { rows } = await sql<{ wait: SlotWait | null }>`
+  const { rows } = await sql<{ wait: SqlSlotWait | null }>`
     select acquire_slot(${call.service}, ${call.scope}, ${limits.map((limit) => limit.calls)}::integer[],
       ${limits.map((limit) => limit.seconds)}::integer[], ${call.callId}, ${call.deadlineSeconds}::float8) as wait
   `.execute(database);
   const { wait } = rows[0]!;
-  return wait === null ? { kind: 'acquired' } : { kind: 'full', ...describeWait(wait) };
+  return wait === null ? { kind: 'acquired' } : { kind: 'full', ...toSlotWait(wait) };
 }
 
 /**
@@ -65,19 +65,19 @@ export async function acquireSlot(
  *
  * @returns `slots` is Infinity if there is no limit; `wait` is the shortest wait if `slots` is 0
  */
-export async function freeSlots(
+export async function countFreeSlots(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
-): Promise<{ slots: number; wait: Wait | undefined }> {
-  const { rows } = await sql<{ slots: number | null; wait: SlotWait | null }>`
+): Promise<{ slots: number; wait: SlotWait | undefined }> {
+  const { rows } = await sql<{ slots: number | null; wait: SqlSlotWait | null }>`
     select slots, wait from free_slots(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
       ${limits.map((limit) => limit.seconds)}::integer[], 0)
   `.execute(database);
   const { slots, wait } = rows[0]!;
   return {
     slots: slots ?? Number.POSITIVE_INFINITY,
-    wait: slots === 0 && wait ? describeWait(wait) : undefined,
+    wait: slots === 0 && wait ? toSlotWait(wait) : undefined,
   };
 }
 
@@ -183,7 +183,7 @@ const longestPauseSeconds = 3_600;
  *
  * @returns the pause in seconds
  */
-export async function pauseScope(
+export async function pauseEndpoint(
   database: Kysely<Tables>,
   scope: string,
   callId: string,
@@ -209,11 +209,11 @@ export async function pauseScope(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
-export function describeWait(wait: SlotWait): Wait {
+export function toSlotWait(wait: SqlSlotWait): SlotWait {
   return { milliseconds: Math.max(1, Math.ceil(wait.milliseconds)), reason: reasonOf(wait) };
 }
 
-function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait): string {
+function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SqlSlotWait): string {
   switch (cause) {
     case 'paused':
       return reason ?? 'the service asked for a pause';
@@ -249,7 +249,8 @@ export async function endFailedCall(
   callSeconds: number,
 ): Promise<void> {
   // The pause is stored first, so that no other worker sends a call during the pause.
-  if (failure.disposition === 'wait') await pauseScope(database, of.scope, callId, failure.retryAfterSeconds);
+  if (failure.disposition === 'wait')
+    await pauseEndpoint(database, of.scope, callId, failure.retryAfterSeconds);
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   // If there was no answer, the service may count the call later than now.
   else if (failure.httpStatus === undefined) await abandonCall(database, callId, callSeconds);
@@ -278,7 +279,7 @@ export interface RateReport {
 /** The request that was answered with a rate report: a call with a slot, or another request with its start time. */
 type ReportingRequest =
   | { readonly callId: string }
-  /** Start of the request by the clock of the database (`readClockText`). */
+  /** Start of the request by the clock of the database (`readDatabaseClockText`). */
   | { readonly beganAt: string };
 
 /**
@@ -286,7 +287,7 @@ type ReportingRequest =
  * only decrease, so the lowest report is the newest, and a higher report of a later request belongs to a new window. A
  * report below our own count is obeyed, because other programs share the quota.
  */
-export async function recordReports(
+export async function recordRateReports(
   database: Kysely<Tables>,
   of: RateScope,
   request: ReportingRequest,
@@ -296,7 +297,7 @@ export async function recordReports(
 }
 
 /** Reads the database's clock as text with microseconds, because a Date has only milliseconds. */
-export async function readClockText(database: Kysely<Tables>): Promise<string> {
+export async function readDatabaseClockText(database: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(database);
   return rows[0]!.at;
 }

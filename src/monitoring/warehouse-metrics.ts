@@ -11,7 +11,7 @@ import { statusesOfLookups, statusesWithReservation } from '../domain/money/atte
 import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
-import { hasGaps } from '../ledger/close-attempt.ts';
+import { hasExpectedResults } from '../ledger/close-attempt.ts';
 import { bulkMatchScope, matchScope, readRateWindows, webhookResultScope } from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 
@@ -49,7 +49,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
         as seconds,
       (count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp()))::int as awaited,
       (count(*) filter (
-        where (status = 'unknown' or awaited_until <= clock_timestamp()) and ${hasGaps}))::int as expired
+        where (status = 'unknown' or awaited_until <= clock_timestamp()) and ${hasExpectedResults}))::int as expired
     from attempts a
     where status in (${anyOf(statusesWithReservation)})`,
   openCalls: sql<Row>`

@@ -3,7 +3,7 @@ import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts'
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { formatCount, nounFor } from '../domain/text/format.ts';
-import { markUnknown } from '../ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../ledger/close-attempt.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import { readRunFacts } from './read-run-facts.ts';
 import { getRun } from './runs.ts';
@@ -52,7 +52,7 @@ async function endOpenCalls(warehouse: Warehouse, runId: string, reason: string)
     .where('run_id', '=', runId)
     .where('status', '=', 'admitted')
     .execute();
-  for (const { attempt_id: attemptId } of open) await markUnknown(warehouse, attemptId, reason);
+  for (const { attempt_id: attemptId } of open) await markAttemptUnknown(warehouse, attemptId, reason);
 }
 
 async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseReason | undefined> {

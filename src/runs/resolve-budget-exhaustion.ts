@@ -4,7 +4,7 @@ import { endOfPeriod, exhaustionPolicyOf } from '../domain/money/budget-periods.
 import { formatCount } from '../domain/text/format.ts';
 import { pricedRequestOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
-import { budgetsOf, readBudgetRests } from '../ledger/credit-ledger.ts';
+import { openBudgetsOfRun, readRemainingBudgets } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
 import { getRun } from './runs.ts';
@@ -26,7 +26,7 @@ export async function resolveBudgetExhaustion(
   if (status === 'paused' && pauseReason && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(pricedRequestOf(options));
-  const rests = await readBudgetRests(database, await budgetsOf(database, runId));
+  const rests = await readRemainingBudgets(database, await openBudgetsOfRun(database, runId));
   const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
   if (empty.length === 0) return { kind: 'open' };
   const last = empty.find((budgetId) => exhaustionPolicyOf(budgetId, options.onBudget) === 'finish');

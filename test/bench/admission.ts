@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
-import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
+import { createAdmission, type Admission } from '../../src/ledger/admit.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';
@@ -53,7 +53,7 @@ try {
   console.log(`${cpus().length} processors; ${clients} clients of one process`);
   const bare: Measured[] = [];
   const admissions = new Map<number, Measured[]>(windows.map((window) => [window, []]));
-  const admit = openAdmissions(warehouse.database, limitsOf([hour]));
+  const admit = createAdmission(warehouse.database, limitsOf([hour]));
   await measure(1, insertBare);
   for (const [window, measured] of admissions) {
     await fillWindow(warehouse, window);
@@ -105,12 +105,12 @@ async function insertBare(): Promise<void> {
   });
 }
 
-async function askOnce(admit: ReturnType<typeof openAdmissions>): Promise<void> {
+async function askOnce(admit: ReturnType<typeof createAdmission>): Promise<void> {
   const admission = await ask(admit);
   if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
 }
 
-function ask(admit: ReturnType<typeof openAdmissions>): Promise<Admission> {
+function ask(admit: ReturnType<typeof createAdmission>): Promise<Admission> {
   const first = rows + 1;
   rows += peoplePerCall;
   return admit({
@@ -137,7 +137,7 @@ async function fillWindow({ pool }: Warehouse, calls: number): Promise<void> {
   await pool.query('vacuum analyze enrichment.rate_calls');
 }
 
-function limitsOf(rateLimits: readonly RateLimit[]): Parameters<typeof openAdmissions>[1] {
+function limitsOf(rateLimits: readonly RateLimit[]): Parameters<typeof createAdmission>[1] {
   return { service: 'test', rateLimits, budgets: {} };
 }
 

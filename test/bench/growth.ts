@@ -16,7 +16,7 @@ import { openWarehouse } from '../../src/db/database.ts';
 import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
-import { openAdmissions } from '../../src/ledger/admit.ts';
+import { createAdmission } from '../../src/ledger/admit.ts';
 import { measureErasure } from '../../src/privacy/erase.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { finishRun } from '../../src/runs/finish-run.ts';
@@ -126,7 +126,7 @@ async function oneNight(
   await setRunStatus(warehouse, runId, 'running', undefined);
   const reconcile = await timed(() => reconcileContacts(warehouse, runId, signal));
   const { batches } = await openPage(warehouse, runId, 1, asked);
-  const admit = openAdmissions(database, limits);
+  const admit = createAdmission(database, limits);
   const admissions: number[] = [];
   const records: number[] = [];
   for (const batch of batches) {

@@ -12,11 +12,11 @@ import { displayForm } from '../../domain/identity/values/normalise.ts';
 import {
   closeAttempt,
   releaseClaims,
-  reopenDecided,
-  type Awaited,
+  recordAnswerAfterDecision,
+  type AwaitedResults,
   type ClosedAttempt,
   type ClosingAnswer,
-  pauseOverbilled,
+  pauseOverbilledRun,
 } from '../../ledger/close-attempt.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -94,7 +94,7 @@ async function storeUnusual(
 ): Promise<void> {
   const attempt =
     (await closeAttempt(transaction, attemptId, closing, storing, ['admitted', 'unknown'])) ??
-    (await reopenDecided(transaction, attemptId, closing, storing));
+    (await recordAnswerAfterDecision(transaction, attemptId, closing, storing));
   if (!attempt) return;
   // The service does not bill people who are missing in a partial answer, so the operator has nothing to decide about
   // them.
@@ -107,7 +107,7 @@ async function storeUnusual(
 function closingOf(
   answer: AnswerToRecord,
   { consumed, isCredible, found }: AnswerPrice,
-  awaited: Awaited | undefined,
+  awaited: AwaitedResults | undefined,
 ): ClosingAnswer {
   // If the price is not credible, the pause of the run already gives this as its reason.
   const isUnstated = consumed === undefined && isCredible;
@@ -128,16 +128,17 @@ async function pauseIfOverbilled(
   attempt: ClosedAttempt,
   { consumed = 0n, isCredible }: AnswerPrice,
 ): Promise<void> {
-  if (!isCredible) await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
+  if (!isCredible)
+    await pauseOverbilledRun(transaction, attempt, 'credits_consumed is too large to be a price');
   else if (consumed > parseStoredCredits(attempt.reserved))
-    await pauseOverbilled(transaction, attempt, 'billed more than reserved');
+    await pauseOverbilledRun(transaction, attempt, 'billed more than reserved');
 }
 
 function awaitedOf(
   { asked, lateResults }: AnswerRecord,
   answer: AnswerToRecord,
   { consumed, found }: AnswerPrice,
-): Awaited | undefined {
+): AwaitedResults | undefined {
   const kinds = lateKindsToAwait(lateKindsRequestedBy(asked), {
     found,
     phoneStatus: answer.phoneEnrichment?.status,

@@ -18,8 +18,8 @@ import {
   rowsOfBatches,
   type OpenPerson,
 } from './open-people.ts';
-import type { Wait } from '../../ledger/rate-windows.ts';
-import { reopenUnknown } from '../../ledger/decide-attempt.ts';
+import type { SlotWait } from '../../ledger/rate-windows.ts';
+import { reopenUnknownRows } from '../../ledger/decide-attempt.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../../runs/quality-gates.ts';
 import {
@@ -32,7 +32,7 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { recordRejected } from '../../people/lookup-history.ts';
 import { digestAnswer, digestTogether } from '../../people/digest.ts';
-import { markUnknown } from '../../ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 
 /**
@@ -182,7 +182,7 @@ class BatchInProgress {
         this.#callNext(group.slice(result.people));
         return undefined;
       case 'unknown': {
-        const again = await reopenUnknown(warehouse, run, sql`select unnest(${numbersOf(group)}::int[])`);
+        const again = await reopenUnknownRows(warehouse, run, sql`select unnest(${numbersOf(group)}::int[])`);
         this.#callNext(among(group.slice(0, result.people), again), group.slice(result.people));
         return undefined;
       }
@@ -257,7 +257,7 @@ class BatchInProgress {
     this.#isRegistered = true;
   }
 
-  async #wait({ milliseconds: asked, reason }: Wait): Promise<BatchResult> {
+  async #wait({ milliseconds: asked, reason }: SlotWait): Promise<BatchResult> {
     const milliseconds = Math.min(asked, maxWaitMilliseconds);
     await this.#register(milliseconds);
     return { kind: 'wait', milliseconds, reason };
@@ -395,10 +395,10 @@ export async function openBatches(
   // A killed worker may have left stored answers without a digest. Only the digest gives rows their outcomes.
   if (leftAnswers) await digestTogether(warehouse);
   for (const attemptId of leftAttempts) {
-    await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
+    await markAttemptUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
-  await reopenUnknown(warehouse, run, rowsOfBatches({ runId, batches }));
+  await reopenUnknownRows(warehouse, run, rowsOfBatches({ runId, batches }));
   const asked = askedBy(run.options);
   const open = await refreshOpenPeople(database, { runId, batches }, asked, hasSuppressions);
   return batches.map((batch) => {

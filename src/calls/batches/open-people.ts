@@ -3,7 +3,7 @@ import { identityOfColumns, type IdentityColumns, type Identity } from '../../do
 import { identityCells } from '../../db/expressions.ts';
 import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { Tables } from '../../db/schema.ts';
-import { registration, type BatchesOfRun } from '../../ledger/admit.ts';
+import { registrationSql, type BatchesOfRun } from '../../ledger/admit.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
 import { contactOf } from '../../keys/contact-key.ts';
 import { addressesOfHash } from '../../keys/key-lookups.ts';
@@ -146,7 +146,7 @@ export async function registerBatches(
   batches: BatchesOfRun,
 ): Promise<LeftByEarlier> {
   const { rows } = await sql<LeftByEarlier>`
-    with registered as (${registration(batches)}), earlier as (
+    with registered as (${registrationSql(batches)}), earlier as (
       select attempt_id, status from attempts
       where run_id = ${batches.runId} and batch = any(${batches.batches}::integer[])
     )

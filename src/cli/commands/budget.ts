@@ -3,7 +3,7 @@ import { formatLimit, parseCredits } from '../../domain/money/decimal.ts';
 import {
   readBudgetHistory,
   readBudgets,
-  presentBudget,
+  currentBudgetId,
   setBudget,
   type WantedLimit,
 } from '../../ledger/credit-ledger.ts';
@@ -115,7 +115,7 @@ async function resolve(warehouse: Warehouse, budget: BudgetName, config: Config)
       ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
     };
   }
-  const present = await presentBudget(warehouse.database, budget.period);
+  const present = await currentBudgetId(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Budget ids such as day:2026-11-21 sort by time, so a smaller id of the same period has ended.
   if (budgetId < present)

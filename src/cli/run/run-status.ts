@@ -12,7 +12,7 @@ import { formatCount, formatMinute } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { isSelected } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
-import { bulkMatchScope, freeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, countFreeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
 import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { findEarlierRunWithCalls, getRun, type RunRecord } from '../../runs/runs.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
@@ -192,7 +192,7 @@ export async function readRunWait(
     const windows = await readRateWindows(database, of, limits);
     const calls = Math.ceil(left / peoplePerCall);
     const etaSeconds = estimateSeconds(calls, windows, 1 / config.callConcurrency);
-    const { wait } = await freeSlots(database, of, limits);
+    const { wait } = await countFreeSlots(database, of, limits);
     if (wait && wait.milliseconds >= 1_000)
       return { reason: `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`, etaSeconds };
     if (inFlight > 0) return { etaSeconds };

@@ -19,7 +19,7 @@ import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts'
 import { estimateSeconds, formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
 import { type AdmissionLimits, deleteExpiredBatches } from '../../ledger/admit.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
-import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';
+import { openBudgetsOfRun, openRunBudget, readRemainingBudgets } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, readRateWindows } from '../../ledger/rate-windows.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -103,7 +103,7 @@ async function summarise(
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
   const paused = counts.dropped.in_flight && peopleInPausedRuns(await readPausedRuns(database, runId));
   const windows = await readRateWindows(database, { service, scope: bulkMatchScope }, rateLimits);
-  const [short] = await readBudgetRests(database, await budgetsOf(database, runId), budgets);
+  const [short] = await readRemainingBudgets(database, await openBudgetsOfRun(database, runId), budgets);
   return {
     ...counts,
     ...price,

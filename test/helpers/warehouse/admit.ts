@@ -5,7 +5,7 @@ import { inDigest } from '../../../src/people/digest.ts';
 import { recordContacts } from '../../../src/people/record-contacts.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import {
-  openAdmissions,
+  createAdmission,
   type Admission,
   type AdmissionLimits,
   type AdmissionRequest,
@@ -26,7 +26,7 @@ export async function admit(
   await inDigest(database, (transaction) =>
     recordContacts(transaction, request.runId, sql`r.row_number = any(${request.rowNumbers}::int[])`),
   );
-  return openAdmissions(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({
+  return createAdmission(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({
     ...requestFor(request.runId, 1),
     ...request,
   });

@@ -2,7 +2,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { recordAnswer } from './answers.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
-import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
+import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -59,7 +59,7 @@ export function callsByHand(warehouse: TestWarehouse) {
 
   async function admitAgain(runId: string): Promise<AdmittedCall> {
     const people = await readOpenPeople(warehouse.database, runId, 1);
-    await budgetsOf(warehouse.database, runId);
+    await openBudgetsOfRun(warehouse.database, runId);
     const rowNumbers = people.map((person) => person.rowNumber);
     const admission = await admit(warehouse.database, { runId, rowNumbers });
     if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);

@@ -3,8 +3,8 @@ import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { approveRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
-import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { reopenUnknown } from '../../../src/ledger/decide-attempt.ts';
+import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
+import { reopenUnknownRows } from '../../../src/ledger/decide-attempt.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
@@ -104,7 +104,7 @@ export async function runningRun(
     insert into run_rows (run_id, row_number, contact_id, raw, keys)
     select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, ${rows}::integer) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
-  await budgetsOf(warehouse.database, run.runId);
+  await openBudgetsOfRun(warehouse.database, run.runId);
   await warehouse.database
     .updateTable('budgets')
     .set({ credits_limit: limit })
@@ -127,7 +127,7 @@ export function reopenRows(
   rows: readonly number[],
 ): Promise<number[]> {
   const retrying = { runId, options: { onUnknown: 'retry' } } as const;
-  return reopenUnknown(warehouse, retrying, sql`select unnest(${rows}::int[])`);
+  return reopenUnknownRows(warehouse, retrying, sql`select unnest(${rows}::int[])`);
 }
 
 /** Returns the outcome of each row by row number. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -13,7 +13,7 @@ const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByH
 it('an answer after the operator set the cost of its call to 0 pauses the run if it exceeds a budget', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
-  await markUnknown(warehouse, call.attemptId, 'no answer');
+  await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
     `run:${call.runId}`,
@@ -29,7 +29,7 @@ it('an answer after the operator set the cost of its call to 0 pauses the run if
 it('an answer after the operator set the cost of its call to 0 settles the credits that it states', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
-  await markUnknown(warehouse, call.attemptId, 'no answer');
+  await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
   expect(await attemptOf(call)).toMatchObject({
@@ -46,7 +46,7 @@ it('an answer after the operator set the cost of its call to 0 settles the credi
 it("an older call's answer, recorded after a newer call's, changes neither contact nor lookup history", async () => {
   const { row, person } = somebody();
   const older = await callInFlight([row]);
-  await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
+  await markAttemptUnknown(warehouse, older.attemptId, 'no answer within 30 s');
   // The operator let the next run request the person again.
   await warehouse.query`delete from claims where run_id = ${older.runId}`;
   const newer = await callInFlight([row]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markUnknown, closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown, closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/client.ts';
@@ -26,19 +26,19 @@ it('an answer is recorded once although the worker records it again after a lost
 it('a person of two calls of unknown cost stays claimed until the operator has decided both costs', async () => {
   const { row } = somebody();
   const first = await callInFlight([row]);
-  await markUnknown(warehouse, first.attemptId, 'no answer');
+  await markAttemptUnknown(warehouse, first.attemptId, 'no answer');
   await reopenRows(warehouse, first.runId, [1]);
   const second = await admitAgain(first.runId);
   await decideAttempts(warehouse, [{ attemptId: first.attemptId, credits: '0' }]);
   expect(await claimsOf(first.runId)).toBe(1);
-  await markUnknown(warehouse, second.attemptId, 'no answer');
+  await markAttemptUnknown(warehouse, second.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: second.attemptId, credits: '0' }]);
   expect(await claimsOf(first.runId)).toBe(0);
 });
 
 it('a row of an unknown call is not reopened in its run after the operator has decided the cost', async () => {
   const call = await callInFlight([somebody().row]);
-  await markUnknown(warehouse, call.attemptId, 'no answer');
+  await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
 });
@@ -46,7 +46,7 @@ it('a row of an unknown call is not reopened in its run after the operator has d
 it('a partial answer to a call of unknown cost lets the next run request the person it does not have', async () => {
   const [known, other] = [somebody(), somebody()];
   const call = await callInFlight([known.row, other.row]);
-  await markUnknown(warehouse, call.attemptId, 'its worker was lost');
+  await markAttemptUnknown(warehouse, call.attemptId, 'its worker was lost');
   const body = {
     status: 'failed',
     error_code: 'INSUFFICIENT_CREDITS',
@@ -80,7 +80,7 @@ it.each(['refused', 'released'] as const)(
   async (status) => {
     const { row } = somebody();
     const call = await callInFlight([row]);
-    await markUnknown(warehouse, call.attemptId, 'the worker was lost');
+    await markAttemptUnknown(warehouse, call.attemptId, 'the worker was lost');
     await closeWithoutCost(warehouse, call.attemptId, { status, reason: 'no cost' });
     expect(await attemptOf(call)).toMatchObject({ status, credits_settled: '0.000000' });
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
@@ -94,7 +94,7 @@ it('a settled call keeps its status if a worker later reports it as released or 
   const call = await callInFlight([row]);
   await record(call, answerWith([person]));
   await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'late' });
-  await markUnknown(warehouse, call.attemptId, 'late');
+  await markAttemptUnknown(warehouse, call.attemptId, 'late');
   expect(await attemptOf(call)).toMatchObject({ status: 'settled', credits_settled: '1.000000' });
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });

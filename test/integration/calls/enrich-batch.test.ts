@@ -6,7 +6,7 @@ import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
-import { hashToken, openAdmissions } from '../../../src/ledger/admit.ts';
+import { hashToken, createAdmission } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { toDetail, type BulkAnswer, type BulkRequest, operations } from '../../../src/service/client.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
@@ -36,7 +36,7 @@ function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAn
       patienceMilliseconds: 1_000,
     }),
     limits,
-    admit: openAdmissions(warehouse.database, limits),
+    admit: createAdmission(warehouse.database, limits),
     patienceMilliseconds: 20,
     pollAfterSeconds: 900,
     client: { bulkMatch: answer },

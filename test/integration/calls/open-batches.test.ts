@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
-import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { bulkMatchScope, countFreeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { adoptService } from '../../../src/runs/planning/plan-run.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
@@ -22,7 +22,7 @@ const deadlineSeconds = 45;
 /** Milliseconds until a rate slot is free; 0 if one is free now. */
 async function millisecondsToSlot(): Promise<number> {
   const bulkMatch = { service: 'test', scope: bulkMatchScope };
-  const { wait } = await freeSlots(warehouse.database, bulkMatch, rateLimits);
+  const { wait } = await countFreeSlots(warehouse.database, bulkMatch, rateLimits);
   return wait?.milliseconds ?? 0;
 }
 

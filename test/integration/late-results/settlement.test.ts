@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { closeWithoutCost, markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
@@ -161,7 +161,7 @@ it('a call also awaits the late results of a person in its answer whom it did no
 
 it('an unknown call with a priced delivery stays reserved when its worker reports the call as refused', async () => {
   const call = await callWithPhones(warehouse);
-  await markUnknown(warehouse, call.attemptId, 'the worker was lost');
+  await markAttemptUnknown(warehouse, call.attemptId, 'the worker was lost');
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   await closeWithoutCost(warehouse, call.attemptId, { status: 'refused', reason: 'HTTP 429' });
   expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });

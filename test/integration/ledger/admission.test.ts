@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
-import { openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
+import { createAdmission, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { endCall } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -49,7 +49,7 @@ describe('calls of one process that request admission together', () => {
     requests: readonly AdmissionRequest[],
     rateLimits: readonly RateLimit[] = [],
   ): Promise<Admission[]> {
-    const admitTogether = openAdmissions(warehouse.database, { service: 'test', rateLimits, budgets: {} });
+    const admitTogether = createAdmission(warehouse.database, { service: 'test', rateLimits, budgets: {} });
     return Promise.all(requests.map(admitTogether));
   }
 
@@ -119,7 +119,7 @@ it('admit() suppresses a row put on the suppression list after its batch was rea
   const kept = await warehouse.query`
     select email, first_name from run_rows where run_id = ${runId} and row_number = 2`;
   expect(kept).toEqual([{ email: null, first_name: null }]);
-  const admitTogether = openAdmissions(warehouse.database, {
+  const admitTogether = createAdmission(warehouse.database, {
     service: 'test',
     rateLimits: [],
     budgets: {},

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { creditsFromWhole, type Credits } from '../../../src/domain/money/decimal.ts';
 import {
-  presentBudget,
+  currentBudgetId,
   setBudget,
   readBudgetHistory,
   readBudgets,
   applyBudgetLimits,
-  budgetsOf,
+  openBudgetsOfRun,
   readPeriodBudgets,
   recordWorkerBudgets,
-  reserve,
+  reserveCredits,
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -24,15 +24,15 @@ beforeEach(() => warehouse.pool.query('truncate budgets, worker_budgets, budget_
 
 /** Reserves one credit for each person. @returns how many people the budgets afford */
 async function spend(people: number, alarmsAt?: readonly number[]): Promise<number> {
-  const budgetIds = await budgetsOf(warehouse.database, undefined);
+  const budgetIds = await openBudgetsOfRun(warehouse.database, undefined);
   const { people: affordable } = await warehouse.database
     .transaction()
-    .execute((transaction) => reserve(transaction, budgetIds, creditsFromWhole(1), people, alarmsAt));
+    .execute((transaction) => reserveCredits(transaction, budgetIds, creditsFromWhole(1), people, alarmsAt));
   return affordable;
 }
 
 function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
-  return presentBudget(warehouse.database, 'day').then((day) =>
+  return currentBudgetId(warehouse.database, 'day').then((day) =>
     setBudget(warehouse.database, day, limit, ownDefault, note),
   );
 }
@@ -137,10 +137,10 @@ describe('budget alarms', () => {
   });
 
   it('a budget alarm of 100 % is raised if the budget has too few credits for the next person', async () => {
-    const budgetIds = await budgetsOf(warehouse.database, undefined);
+    const budgetIds = await openBudgetsOfRun(warehouse.database, undefined);
     await warehouse.database
       .transaction()
-      .execute((transaction) => reserve(transaction, budgetIds, creditsFromWhole(9), 2, alarmed));
+      .execute((transaction) => reserveCredits(transaction, budgetIds, creditsFromWhole(9), 2, alarmed));
     expect(await percents()).toEqual([100]);
   });
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import {
   reconcileCredits,
   recordCreditStatement,
-  statementOf,
+  sumCreditStatement,
   type CreditStatement,
 } from '../../../src/ledger/credit-statements.ts';
 import { asked } from '../../helpers/warehouse/rows.ts';
@@ -46,7 +46,7 @@ it('reconcileCredits() shows credits as unexplained that are neither settled nor
   expect(open).toMatchObject({ billed: '5', settled: '2', stated: '2', unknown: '0', unexplained: '0' });
   expect(credits(open!.held)).toBe(held);
 
-  await markUnknown(warehouse, attemptId, 'by a test');
+  await markAttemptUnknown(warehouse, attemptId, 'by a test');
   await warehouse.query`
     update attempts set status = 'settled', credits_settled = 2, closed_at = now()
     where attempt_id = ${attemptId}`;
@@ -54,9 +54,11 @@ it('reconcileCredits() shows credits as unexplained that are neither settled nor
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
 
-it('statementOf() adds up the credits of all kinds, and has no total if one kind cannot be read', () => {
+it('sumCreditStatement() adds up the credits of all kinds, and has no total if one kind cannot be read', () => {
   const known = { consumed: credits('3') };
-  expect(statementOf({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(credits('4.5'));
-  expect(statementOf({ kinds: [known, { consumed: undefined }], cycle }).consumed).toBeUndefined();
-  expect(statementOf({ kinds: [], cycle }).consumed).toBeUndefined();
+  expect(sumCreditStatement({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(
+    credits('4.5'),
+  );
+  expect(sumCreditStatement({ kinds: [known, { consumed: undefined }], cycle }).consumed).toBeUndefined();
+  expect(sumCreditStatement({ kinds: [], cycle }).consumed).toBeUndefined();
 });

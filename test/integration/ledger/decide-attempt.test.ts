@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { decideAttempts, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
@@ -22,7 +22,7 @@ async function moneyOf(runId: string): Promise<readonly number[]> {
 
 it('decideAttempts() refuses more credits than the call has reserved, and changes no budget', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
-  await markUnknown(warehouse, attemptId, 'by a test');
+  await markAttemptUnknown(warehouse, attemptId, 'by a test');
   await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
     type: 'attempt.more-than-held',
     message: expect.stringContaining('27 that are held'),
@@ -33,7 +33,7 @@ it('decideAttempts() refuses more credits than the call has reserved, and change
 
 it('decideAttempts() can correct a decision on an unknown call, in the attempt and in its budgets', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
-  await markUnknown(warehouse, attemptId, 'by a test');
+  await markAttemptUnknown(warehouse, attemptId, 'by a test');
   await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
   await decideAttempts(warehouse, [{ attemptId, credits: '2.5', by: 'lea', reason: 'ticket 17' }]);
   expect(await moneyOf(runId)).toEqual([0, 2.5]);
@@ -63,7 +63,7 @@ it.each(['0', '5'])(
     for (const isFirst of [true, false]) {
       const call = await callWithPhones(warehouse);
       const decide = () => decideAttempts(warehouse, [{ attemptId: call.attemptId, credits }]);
-      await markUnknown(warehouse, call.attemptId, 'by a test');
+      await markAttemptUnknown(warehouse, call.attemptId, 'by a test');
       if (!isFirst) await decide();
       await deliverTo(warehouse, call, phonesBody(call.ids, 24));
       if (isFirst) await decide();
@@ -133,7 +133,7 @@ it('listAttempts() lists a call with overdue late results until the operator dec
 it('decideAttempts() and the recording of answers do not deadlock', async () => {
   const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
   const [first, last] = calls.toSorted((one, other) => (one.attemptId < other.attemptId ? -1 : 1));
-  for (const { attemptId } of calls) await markUnknown(warehouse, attemptId, 'by a test');
+  for (const { attemptId } of calls) await markAttemptUnknown(warehouse, attemptId, 'by a test');
   await warehouse.query`
     insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number
     from run_rows where run_id = ${last!.runId}`;

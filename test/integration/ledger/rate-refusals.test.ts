@@ -6,7 +6,7 @@ import {
   bulkMatchScope,
   endCall,
   endFailedCall,
-  pauseScope,
+  pauseEndpoint,
 } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
@@ -29,7 +29,7 @@ it.each([
   ['two seconds at least', 0, 2, 2],
   ['two seconds if the service names no time', undefined, 2, 2],
 ])('a 429 of the service pauses every worker for %s', async (_, retryAfter, least, most) => {
-  const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
+  const seconds = await pauseEndpoint(warehouse.database, bulkMatchScope, 'refused', retryAfter);
   expect(seconds).toBeGreaterThanOrEqual(least - 1);
   expect(seconds).toBeLessThanOrEqual(most);
   const runId = await runningRun(warehouse);
@@ -45,7 +45,7 @@ it('a pause after a 429 stays although a call that was admitted before succeeds'
   let pausing: Promise<number> | undefined;
   const admitted = await warehouse.database.transaction().execute(async (transaction) => {
     await sql`select 1 from rate_scopes where scope = ${bulkMatchScope} for update`.execute(transaction);
-    pausing = pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+    pausing = pauseEndpoint(warehouse.database, bulkMatchScope, 'refused', 20);
     await expect.poll(connectionsThatWait).toBe(1);
     const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
     return acquireSlot(transaction, call, []);
@@ -62,7 +62,7 @@ it('four simultaneous 429s pause calls no longer than a single 429', async () =>
   const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
   for (const call of calls) {
     if (call.kind !== 'admitted') throw new Error(call.kind);
-    expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
+    expect(await pauseEndpoint(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
     await endCall(warehouse.database, bulkCalls, call.attemptId, 'refused');
   }
 });
@@ -70,7 +70,7 @@ it('four simultaneous 429s pause calls no longer than a single 429', async () =>
 it('each consecutive 429 doubles the pause, up to 128 seconds', async () => {
   const pauses: number[] = [];
   for (let refusal = 1; refusal <= 9; refusal += 1) {
-    pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
+    pauses.push(await pauseEndpoint(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
     await warehouse.query`update rate_scopes set paused_until = null`;
   }
   expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
@@ -133,6 +133,6 @@ const failed = { type: 'unauthorized', disposition: 'pause', httpStatus: 401, ra
 
 /** Records a 429 and ends its pause. */
 async function refuseAndResume(): Promise<void> {
-  await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
+  await pauseEndpoint(warehouse.database, bulkMatchScope, 'refused', undefined);
   await warehouse.query`update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`;
 }

@@ -1,6 +1,11 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit, ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
-import { readClockText, recordReports, endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import {
+  readDatabaseClockText,
+  recordRateReports,
+  endCall,
+  countFreeSlots,
+} from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
@@ -19,8 +24,8 @@ const hour = (left: number | null, limit: number | null = 600): ReportedWindow =
 
 /** Stores usage statistics as if they had just been requested. */
 async function statistics(window: ReportedWindow): Promise<void> {
-  const beganAt = await readClockText(warehouse.database);
-  await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
+  const beganAt = await readDatabaseClockText(warehouse.database);
+  await recordRateReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
 }
 
 function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
@@ -28,7 +33,7 @@ function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> 
 }
 
 async function free(rateLimits: RateLimit[] = []): Promise<number> {
-  return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
+  return (await countFreeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
 }
 
 it('a rate report of the service is used if it has fewer calls left than RATE_LIMITS allows', async () => {
@@ -43,13 +48,13 @@ it('a rate report limits only calls to the service that sent it', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(0));
   const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
-  expect((await freeSlots(warehouse.database, elsewhere, [])).slots).toBe(Number.POSITIVE_INFINITY);
+  expect((await countFreeSlots(warehouse.database, elsewhere, [])).slots).toBe(Number.POSITIVE_INFINITY);
   expect(await ask(runId)).toMatchObject({ kind: 'wait' });
   const admitted = await ask(runId, { service: elsewhere.service });
   await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, 'accepted', {
     rateLimits: [hour(70)],
   });
-  expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
+  expect([await free(), (await countFreeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
 });
 
 it('a rate report without calls left stops all calls for the length of its window', async () => {

@@ -5,15 +5,15 @@ import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import {
-  openAdmissions,
+  createAdmission,
   type Admission,
   registerWaitingBatches,
   deleteExpiredBatches,
   deregisterWaitingBatches,
 } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
-import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { type Wait } from '../../../src/ledger/rate-windows.ts';
+import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
+import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
@@ -95,7 +95,7 @@ describe('a batch that waits for a rate slot', () => {
   async function enrich(
     runId: string,
     batch: number,
-    free: { slots: number; wait: Wait | undefined } = { slots: 0, wait: fullForAnHour },
+    free: { slots: number; wait: SlotWait | undefined } = { slots: 0, wait: fullForAnHour },
     answer?: () => Promise<Partial<BulkAnswer>>,
     queue = new CallQueue({
       concurrency: 1,
@@ -107,7 +107,7 @@ describe('a batch that waits for a rate slot', () => {
       warehouse,
       queue,
       limits,
-      admit: openAdmissions(warehouse.database, limits),
+      admit: createAdmission(warehouse.database, limits),
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streaks: new CallStreaks(),
@@ -135,7 +135,7 @@ describe('a batch that waits for a rate slot', () => {
 
   it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
     await planPeople(warehouse, night, 30);
-    await budgetsOf(warehouse.database, night);
+    await openBudgetsOfRun(warehouse.database, night);
     await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
     await waiting(2, 3);
     const free = { slots: 4, wait: undefined };

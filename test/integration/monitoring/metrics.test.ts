@@ -5,7 +5,7 @@ import { observeCalls } from '../../../src/worker.ts';
 import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
@@ -37,7 +37,7 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
     { rateLimits, budgets: noBudgets },
   );
   if (admission.kind !== 'admitted') throw new Error('not admitted');
-  await markUnknown(warehouse, admission.attemptId, 'by a test');
+  await markAttemptUnknown(warehouse, admission.attemptId, 'by a test');
   await warehouse.query`
       insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
       values ('d1', ${admission.attemptId}, ${runId}, '', '', now() - interval '90 seconds', 'received'),

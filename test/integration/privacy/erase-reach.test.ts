@@ -7,7 +7,7 @@ import { openPage } from '../../../src/runs/pages.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { everything } from '../../helpers/database/contents.ts';
@@ -181,7 +181,7 @@ it('an erasure keeps a colleague who has the same shared mailbox', async () => {
 
 it('deliveries of an unknown call do not bring back a person who was erased by e-mail', async () => {
   const call = await callWithPhones(warehouse);
-  await markUnknown(warehouse, call.attemptId, 'lost');
+  await markAttemptUnknown(warehouse, call.attemptId, 'lost');
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
   await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
   await drainCall(warehouse, call);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
@@ -106,7 +106,7 @@ describe('prune() and data that is still needed', () => {
   it('prune() keeps the answer of an unknown call until the operator decides, and clears its rows', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.query`insert into raw_answers (attempt_id, body_gzip) values (${call.attemptId}, ${'body'})`;
-    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    await markAttemptUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);
     expect((await prune(warehouse, always, noSignal)).held).toContainEqual({
       run_id: call.runId,

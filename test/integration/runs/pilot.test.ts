@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { judgePilot, restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gates.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
@@ -155,7 +155,7 @@ it('with --on-unknown retry, people of an unknown call are requested a second bu
       { budgets },
     );
     if (admission.kind !== 'admitted') throw new Error(admission.kind);
-    await markUnknown(warehouse, admission.attemptId, 'a test');
+    await markAttemptUnknown(warehouse, admission.attemptId, 'a test');
   };
   await ask();
   expect(await reopenRows(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);

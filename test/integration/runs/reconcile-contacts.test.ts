@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ownerKey } from '../../../src/domain/identity/match-keys.ts';
 import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -124,7 +124,7 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     'has a lost call',
     async (runId) => {
       const admission = await admit(warehouse.database, { runId, rowNumbers: [1] });
-      if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
+      if (admission.kind === 'admitted') await markAttemptUnknown(warehouse, admission.attemptId, 'reset');
     },
     { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
   ],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
-import { presentBudget, setBudget } from '../../../src/ledger/credit-ledger.ts';
+import { currentBudgetId, setBudget } from '../../../src/ledger/credit-ledger.ts';
 import { runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
@@ -44,7 +44,7 @@ it('a run with --on-budget pause waits when its own budget is used up, and check
 
 it('a run waits for the next day when the day budget is used up, or ends with --on-budget finish', async () => {
   const runId = await runningRun(warehouse);
-  const day = await presentBudget(warehouse.database, 'day');
+  const day = await currentBudgetId(warehouse.database, 'day');
   await setBudget(warehouse.database, day, 'used', undefined, note);
   const meeting = await resolveBudgetExhaustion(warehouse, runId);
   if (meeting.kind !== 'wait') throw new Error(meeting.kind);

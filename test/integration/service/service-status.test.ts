@@ -5,7 +5,7 @@ import {
   describeServiceStatus,
   readServiceStatus,
 } from '../../../src/calls/service-status.ts';
-import { freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { countFreeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
@@ -139,7 +139,7 @@ it('learnRateWindows() stores the calls left of each endpoint in the usage stati
   await client.close();
   await server.close();
   const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
-    async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).slots,
+    async (scope) => (await countFreeSlots(warehouse.database, { service: 'test', scope }, [])).slots,
   );
   expect(await Promise.all(left)).toEqual([400, 10, 7]);
 });
