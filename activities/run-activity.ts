@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Problem } from '../src/domain/problem.ts';
 import type { Logger } from '../src/telemetry/log.ts';
-import { passingStateOf } from '../src/db/postgres-errors.ts';
+import { describeTransientState } from '../src/db/postgres-errors.ts';
 
 /**
  * Turns an error of an activity into the failure that Temporal stores: a type and one sentence, without the cause,
@@ -17,7 +17,7 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
     if (Context.current().cancellationSignal.aborted)
       throw new CancelledFailure('the worker is shutting down');
     const { activityType, workflowExecution, attempt } = Context.current().info;
-    const stateOfDatabase = passingStateOf(error);
+    const stateOfDatabase = describeTransientState(error);
     if (stateOfDatabase) {
       const { type, message } = stateOfDatabase;
       log.warn({ activity: activityType, tries: attempt, type }, message);

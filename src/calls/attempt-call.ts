@@ -4,7 +4,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { pricedRequestOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import type { Warehouse } from '../db/database.ts';
-import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
+import { isTransientDatabaseError, isDatabaseUnreachable } from '../db/postgres-errors.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
@@ -289,7 +289,7 @@ async function admitOrRelease(
   try {
     return await dependencies.admit(request);
   } catch (error) {
-    if (isDatabaseAway(error))
+    if (isDatabaseUnreachable(error))
       await untilDatabaseIsBack(
         () =>
           release(
@@ -324,7 +324,7 @@ export async function untilDatabaseIsBack<Result>(
     try {
       return await work();
     } catch (error) {
-      if (!canSucceedLater(error) || performance.now() > giveUpAt) throw error;
+      if (!isTransientDatabaseError(error) || performance.now() > giveUpAt) throw error;
       await sleep(500);
     }
   }

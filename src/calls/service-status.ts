@@ -18,7 +18,7 @@ import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
 import { recordCreditStatement, sumCreditStatement } from '../ledger/credit-statements.ts';
-import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
+import { isTransientDatabaseError, databaseErrorCode } from '../db/postgres-errors.ts';
 
 /** The user of the credential, or why this user is unknown. */
 type ActingUser =
@@ -290,5 +290,7 @@ export async function keepCreditStatement(
 function whyMissing(error: unknown): string | undefined {
   if (error instanceof ServiceFailure) return error.message;
   const code = databaseErrorCode(error);
-  return code === undefined || canSucceedLater(error) ? undefined : `the database refuses it (${code})`;
+  return code === undefined || isTransientDatabaseError(error)
+    ? undefined
+    : `the database refuses it (${code})`;
 }

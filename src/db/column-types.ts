@@ -20,7 +20,7 @@ export type Generated<Value> =
     : ColumnType<Value, Value | undefined, Value>;
 
 /** Types of columns that allow only some values, or contain JSON. */
-export interface NamedTypes {
+export interface ColumnValueTypes {
   'attempts.status': AttemptStatus;
   'run_rows.outcome': Outcome;
   'runs.status': RunStatus;

@@ -6,9 +6,9 @@ import {
   type Transaction,
 } from 'kysely';
 import pg from 'pg';
-import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
+import { databaseErrorCode, isDatabaseUnreachable } from './postgres-errors.ts';
 import type { Tables } from './schema.ts';
-import { afterConnect, applySessionSettings, keptPlanSettings } from './session-settings.ts';
+import { afterConnect, applySessionSettings, stablePlanSettings } from './session-settings.ts';
 
 export interface Warehouse {
   /** Query builder with types of all tables. Unqualified names mean tables of the schema `enrichment`. */
@@ -44,7 +44,7 @@ export interface WarehouseOptions {
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
   const settings = {
-    ...(options.keepsPlans && keptPlanSettings),
+    ...(options.keepsPlans && stablePlanSettings),
     ...(options.idleTransactionMilliseconds !== undefined && {
       idle_in_transaction_session_timeout: String(options.idleTransactionMilliseconds),
     }),
@@ -82,7 +82,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
 }
 
 /** Previews a change: makes the change in a transaction and rolls it back. */
-export async function rolledBack<Result>(
+export async function inRolledBackTransaction<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
@@ -115,7 +115,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
         // A cursor is not a promise and reports its errors itself.
         if (typeof text !== 'string') return client.query(text as pg.QueryConfig);
         return client.query(preparedQuery(text, values, prepares)).catch((error: unknown) => {
-          isUseless ||= isDatabaseAway(error) || endingCodes.has(databaseErrorCode(error) ?? '');
+          isUseless ||= isDatabaseUnreachable(error) || endingCodes.has(databaseErrorCode(error) ?? '');
           throw error;
         });
       };
@@ -139,4 +139,4 @@ function preparedQuery(text: string, values: readonly unknown[], prepares: boole
  * Number of rows from which a table needs statistics. Without statistics, PostgreSQL replaced a hash join by slow
  * nested loops.
  */
-export const rowsWorthAnalyzing = 1_000;
+export const minRowsToAnalyze = 1_000;

@@ -8,7 +8,7 @@ import type { Decimal } from './column-types.ts';
  * Formats names as a list for `in (…)` in raw SQL. They are not escaped, so only names that the code itself defines are
  * safe.
  */
-export function oneOf(names: readonly string[]): string {
+export function nameListText(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
 
@@ -16,8 +16,8 @@ export function oneOf(names: readonly string[]): string {
  * Names as a list for `in (…)` in a template of Kysely. They are not escaped, so only names that the code itself
  * defines are safe.
  */
-export function anyOf(names: readonly string[]): RawBuilder<unknown> {
-  return sql.raw(oneOf(names));
+export function nameList(names: readonly string[]): RawBuilder<unknown> {
+  return sql.raw(nameListText(names));
 }
 
 /**
@@ -26,10 +26,10 @@ export function anyOf(names: readonly string[]): RawBuilder<unknown> {
  */
 export const rowCount = sql<number>`count(*)::int`;
 
-export const databaseTime = sql<Date>`clock_timestamp()`;
+export const databaseTimeNow = sql<Date>`clock_timestamp()`;
 
 /** Reads the database's clock. The clock of the machine on which a command runs may be wrong. */
-export async function readClock(database: Kysely<Tables>): Promise<Date> {
+export async function readDatabaseClock(database: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
   return rows[0]!.now;
 }
@@ -40,7 +40,7 @@ export function decimalText<Value extends Decimal | null>(value: Expression<Valu
 }
 
 /** SQL expression for `= …`: any of these values. The list is one parameter and may be empty. */
-export function anyValue<Value>(values: readonly Value[]): RawBuilder<Value> {
+export function anyOfValues<Value>(values: readonly Value[]): RawBuilder<Value> {
   return sql`any(${values})`;
 }
 
@@ -70,7 +70,7 @@ export function nameCells(alias: string): RawBuilder<unknown> {
  *
  * @param rowNumbers query of one column
  */
-export function placesOfRows(
+export function ctidsOfRows(
   table: 'run_rows' | 'claims' | 'contact_records',
   runId: string,
   rowNumbers: RawBuilder<unknown>,
@@ -89,7 +89,7 @@ export function placesOfRows(
 const beginning = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
 /** SQL condition: the operator has written this UUID, either whole or only its beginning: `0b54…`. */
-export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
+export function idStartsWith(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
   const start = named.replace(/…$/, '');
   return beginning.test(start) ? sql`starts_with(${column}, ${start})` : sql`${column} = ${named}`;
 }
@@ -100,7 +100,7 @@ export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilde
  * @param kind kind of the entries, for the error
  * @throws Problem `KIND.unknown`; `KIND.ambiguous` if two entries have this beginning
  */
-export function theOnlyNamed<Entry>(
+export function requireSingleMatch<Entry>(
   [entry, other]: readonly Entry[],
   kind: 'attempt' | 'delivery',
   named: string,

@@ -1,4 +1,4 @@
-import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
+import { databaseErrorCode, isDatabaseUnreachable } from './postgres-errors.ts';
 
 export interface GroupCommitOptions<Item, Result> {
   /**
@@ -74,7 +74,7 @@ export class GroupCommit<Item, Result> {
       for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
     } catch (error) {
       // If PostgreSQL did not refuse the statement, the items may be committed, and a retry would commit them twice.
-      const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseAway(error);
+      const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseUnreachable(error);
       if (group.length === 1 || !isRefused) for (const { reject } of group) reject(error);
       // One item has prevented the commit of the group, so each item gets a commit of its own.
       else for (const each of group) await this.#commit([each]);

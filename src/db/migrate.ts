@@ -3,11 +3,11 @@ import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely';
 import pg from 'pg';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { grantAnalysts } from './analyst-role.ts';
-import { addressWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
+import { databaseUrlWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
 import {
   afterConnect,
   applySessionSettings,
-  clientWithTimeout,
+  createClientWithTimeout,
   readBackendPid,
   schemaName,
 } from './session-settings.ts';
@@ -158,7 +158,7 @@ async function withDatabase<Result>(
 
 function inUse(databaseUrl: string, cause: unknown): Problem {
   return new Problem('database.in-use', 'a transaction has used tables to migrate for too long', {
-    where: addressWithoutPassword(databaseUrl),
+    where: databaseUrlWithoutPassword(databaseUrl),
     next:
       'end the transaction (select pid, xact_start, query from pg_stat_activity order by xact_start shows the ' +
       'oldest) and try again; nothing was changed',
@@ -183,7 +183,7 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
       current_setting('server_encoding') as encoding, pg_backend_pid() as process`);
   const { version, encoding, process } = rows[0]!;
   const refuse = (type: string, what: string, next: string): UsageProblem =>
-    new UsageProblem(type, what, { where: addressWithoutPassword(databaseUrl), next });
+    new UsageProblem(type, what, { where: databaseUrlWithoutPassword(databaseUrl), next });
   if (version < 15)
     throw refuse('database.too-old', `PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or later');
   if (encoding !== 'UTF8') {
@@ -203,7 +203,7 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
  * pooler.
  */
 async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise<boolean> {
-  const other = clientWithTimeout(databaseUrl, answerMilliseconds);
+  const other = createClientWithTimeout(databaseUrl, answerMilliseconds);
   await other.connect();
   try {
     const first = await readBackendPid(one);

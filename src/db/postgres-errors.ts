@@ -49,8 +49,8 @@ const fullDiskMessages = /No space left on device|Disk quota exceeded|could not 
  * True if the server is unreachable, or answers but cannot do the work now. Callers retry, so that no paid result is
  * lost.
  */
-export function canSucceedLater(error: unknown): boolean {
-  return isDatabaseAway(error) || busyCodes.has(databaseErrorCode(error) ?? '') || isDiskFull(error);
+export function isTransientDatabaseError(error: unknown): boolean {
+  return isDatabaseUnreachable(error) || busyCodes.has(databaseErrorCode(error) ?? '') || isDiskFull(error);
 }
 
 function isDiskFull(error: unknown): boolean {
@@ -62,17 +62,17 @@ function isDiskFull(error: unknown): boolean {
  * Describes a temporary state of the database, such as a full disk, after which a retry can succeed. The description
  * contains no statement and no cell of an export.
  */
-export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
+export function describeTransientState(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
   const { type, message } = describeDatabaseFailure(error, '');
-  return passingStates.includes(type) ? { type, message } : undefined;
+  return transientStates.includes(type) ? { type, message } : undefined;
 }
 
-const passingStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
+const transientStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
 
 /**
  * True if another transaction wrote first (serialization failure, deadlock), so that this transaction can be repeated.
  */
-export function isOvertaken(error: unknown): boolean {
+export function isTransactionConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(databaseErrorCode(error) ?? '');
 }
 
@@ -83,7 +83,7 @@ export function databaseErrorCode(error: unknown): string | undefined {
 }
 
 /** True if the server is unreachable or has closed the connection. The same work can succeed later. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnreachable(error: unknown): boolean {
   const code = databaseErrorCode(error);
   if (code !== undefined && awayCodes.has(code)) return true;
   return error instanceof Error && awayMessages.test(error.message);
@@ -95,14 +95,14 @@ export function isDatabaseAway(error: unknown): boolean {
  */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
   if (error instanceof Problem) return error;
-  const where = addressWithoutPassword(databaseUrl);
+  const where = databaseUrlWithoutPassword(databaseUrl);
   const code = databaseErrorCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const problem = (type: string, what: string, next: string): Problem =>
     new Problem(type, what, { where, next, cause: error });
   const refusal = (type: string, what: string, next: string): Problem =>
     new UsageProblem(type, what, { where, next, cause: error });
-  if (isDatabaseAway(error))
+  if (isDatabaseUnreachable(error))
     return problem(
       'database.unreachable',
       `the database does not answer: ${code === undefined ? message : describeErrorCode(code)}`,
@@ -152,7 +152,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
 }
 
 /** The URL of a database without its password, for example `postgres://user@host:5432/name`. */
-export function addressWithoutPassword(databaseUrl: string): string {
+export function databaseUrlWithoutPassword(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl)) return 'DATABASE_URL';
   const url = new URL(databaseUrl);
   const user = url.username === '' ? '' : `${url.username}@`;

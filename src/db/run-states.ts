@@ -7,21 +7,21 @@ import {
   runStatuses,
   type RunStatus,
 } from '../contract/run-transitions.ts';
-import { oneOf } from './expressions.ts';
+import { nameListText } from './expressions.ts';
 
-export const allStatuses = Object.keys(runStatuses) as readonly RunStatus[];
+export const allRunStatuses = Object.keys(runStatuses) as readonly RunStatus[];
 
-const finalStatuses = allStatuses.filter(isFinal);
+const finalStatuses = allRunStatuses.filter(isFinal);
 
 /**
  * SQL condition on `runs`: the run has not ended. PostgreSQL uses the index `runs_one_unfinished` only for a condition
  * with exactly this text.
  */
-export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
-export const isUnfinished = sql.raw<boolean>(unfinishedText);
+export const unfinishedCondition = `status not in (${nameListText(finalStatuses)})`;
+export const isUnfinished = sql.raw<boolean>(unfinishedCondition);
 
 /** SQL condition on `runs`: the current status allows this event (`runTransitions`). */
-export function isPossible(event: RunEvent): RawBuilder<boolean> {
+export function isEventAllowed(event: RunEvent): RawBuilder<boolean> {
   return sql<boolean>`(
     case
       when status = 'paused' and pause_reason ->> 'type' = ${budgetEmptyReason} then 'waiting_for_budget'
@@ -40,7 +40,8 @@ export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix
  * SQL expression: the reason of a row `r` with a new outcome. An earlier note stays, for example that no call was
  * needed.
  */
-export const withNote = (reason: RawBuilder<unknown>) => sql<string>`concat_ws('; ', ${reason}, r.reason)`;
+export const withEarlierNote = (reason: RawBuilder<unknown>) =>
+  sql<string>`concat_ws('; ', ${reason}, r.reason)`;
 
 /**
  * SQL condition: the run's rows are the content of the CRM. The export was read to its end, and the run is not refused,
@@ -48,7 +49,7 @@ export const withNote = (reason: RawBuilder<unknown>) => sql<string>`concat_ws('
  *
  * @param alias table alias of the run
  */
-export function isExport(alias: string): string {
+export function isCrmExport(alias: string): string {
   return `(${alias}.ingested_at is not null and ${alias}.undone_at is null and ${alias}.status <> 'failed'
       and ${alias}.run_key not like '${planKeyPrefix}%')`;
 }
@@ -59,7 +60,7 @@ export function isExport(alias: string): string {
  *
  * @param alias table alias of the run
  */
-export function exportOrder(alias: string): string {
+export function exportSortKey(alias: string): string {
   return `(${alias}.as_of, ${alias}.created_at, ${alias}.run_id)`;
 }
 
@@ -69,6 +70,6 @@ export function exportOrder(alias: string): string {
  *
  * @param alias table alias of the row
  */
-export function recordOrder(alias: string): string {
+export function recordSortKey(alias: string): string {
   return `${alias}.record_row is not null, ${alias}.outcome is not distinct from 'no_identifier', ${alias}.row_number`;
 }

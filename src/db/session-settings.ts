@@ -38,7 +38,7 @@ const sessionSettings: Readonly<Record<string, string>> = {
  * Settings for processes that keep plans. PostgreSQL then plans a statement once per session, for all values, and with
  * indexes even if the tables were small at that time. The statements of calls take longer to plan than to execute.
  */
-export const keptPlanSettings: Readonly<Record<string, string>> = {
+export const stablePlanSettings: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -83,7 +83,7 @@ export function afterConnect(work: (client: ClientBase) => unknown): (client: Cl
  * Creates a separate client that is not connected yet. Its connection and statements fail after this time without an
  * answer.
  */
-export function clientWithTimeout(connectionString: string, milliseconds: number): pg.Client {
+export function createClientWithTimeout(connectionString: string, milliseconds: number): pg.Client {
   const client = new pg.Client({
     connectionString,
     application_name: 'enrich',

@@ -13,7 +13,7 @@ export interface RowKey {
 }
 
 /** The key of a contact as one text. */
-export function contactKey({ source, contactId }: ContactKey): string {
+export function contactKeyText({ source, contactId }: ContactKey): string {
   return `${source} ${contactId}`;
 }
 
@@ -21,7 +21,7 @@ export function contactKey({ source, contactId }: ContactKey): string {
  * SQL query of a contact by its key. `offset 0` keeps PostgreSQL from a join that read all contacts for 300 rows (64 ms
  * with 24,000 contacts).
  */
-export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
+export const selectContact = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
   select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;
 
 /** SQL table of the keys of rows, with the columns `run_id` and `row_number`. */

@@ -5,7 +5,7 @@ import type { Tables } from '../db/schema.ts';
 export const sharedKeyPattern = '^(?:name:|email:.*[|])';
 
 /** SQL condition: an identity key belongs to only one person. */
-export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isIdentifyingKey(identityKey: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`${identityKey} !~ ${sql.lit(sharedKeyPattern)}`;
 }
 
@@ -15,7 +15,7 @@ export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<bo
  *
  * @param keys query of one column
  */
-export function sharesKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
+export function rowHasOneOfKeys(keys: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`r.ctid = any(array(
     select distinct found.ctid
     from (${keys}) as k (key)
@@ -45,7 +45,7 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
  *
  * @param service name of a service; undefined: answers of all services count
  */
-export function addressesOfHash(
+export function emailKeysOfHash(
   service: string | undefined,
   hashKey: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -73,7 +73,7 @@ export function addressesOfHash(
  *
  * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
  */
-export async function addKnownAddresses(
+export async function addKnownEmails(
   database: Kysely<Tables>,
   service: string,
   keys: RawBuilder<unknown>,
@@ -83,7 +83,7 @@ export async function addKnownAddresses(
     insert into ${keys} (identity_key, row_number ${more})
     select distinct known.identity_key, k.row_number ${more}
     from (select * from ${keys} each_key where starts_with(identity_key, 'hash:') offset 0) k
-    cross join lateral (${addressesOfHash(service, sql`k.identity_key`)}) known
+    cross join lateral (${emailKeysOfHash(service, sql`k.identity_key`)}) known
   `.execute(database);
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { databaseTime, isNamedId, theOnlyNamed } from '../db/expressions.ts';
+import { databaseTimeNow, idStartsWith, requireSingleMatch } from '../db/expressions.ts';
 import { resultsKeptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -139,7 +139,7 @@ export async function listDeliveries(
     from webhook_deliveries
     where (${filter.runId ?? null}::text is null or run_id = ${filter.runId ?? null})
       and (${filter.status ?? null}::text is null or status = ${filter.status ?? null})
-      and ${filter.deliveryId === undefined ? sql`true` : isNamedId(sql`delivery_id`, filter.deliveryId)}
+      and ${filter.deliveryId === undefined ? sql`true` : idStartsWith(sql`delivery_id`, filter.deliveryId)}
     order by received_at desc limit ${filter.limit}
   `.execute(warehouse.database);
   return result.rows;
@@ -153,7 +153,7 @@ export async function listDeliveries(
  */
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
   const found = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
-  return theOnlyNamed(found, 'delivery', named, 'enrich inbox list shows the deliveries');
+  return requireSingleMatch(found, 'delivery', named, 'enrich inbox list shows the deliveries');
 }
 
 /** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
@@ -164,7 +164,7 @@ export async function quarantineDelivery(
 ): Promise<void> {
   await warehouse.database
     .updateTable('webhook_deliveries')
-    .set({ status: 'quarantined', reason, applied_at: databaseTime })
+    .set({ status: 'quarantined', reason, applied_at: databaseTimeNow })
     .where('delivery_id', '=', deliveryId)
     .where('status', '=', 'received')
     .execute();

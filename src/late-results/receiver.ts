@@ -7,7 +7,7 @@ import type { DeliveryResult } from '../telemetry/process-metrics.ts';
 import { storeDeliveries, type ArrivedDelivery, type StoredDelivery } from './deliveries.ts';
 import type { Warehouse } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
-import { isDatabaseAway } from '../db/postgres-errors.ts';
+import { isDatabaseUnreachable } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/admit.ts';
 
 interface ReceiverSettings {
@@ -152,7 +152,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
     // The sender of an incomplete body has disconnected and waits for no answer.
-    if (request.raw.complete && !isDatabaseAway(error))
+    if (request.raw.complete && !isDatabaseUnreachable(error))
       log.error({ err: error }, 'a delivery could not be stored');
     return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
   });

@@ -22,7 +22,7 @@ import {
   type DuePoll,
 } from './end-of-wait.ts';
 import type { LateScope } from './expected-results.ts';
-import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
+import { isTransientDatabaseError, databaseErrorCode } from '../db/postgres-errors.ts';
 import type { Warehouse } from '../db/database.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
@@ -119,7 +119,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   try {
     return await applyLateResult(warehouse, delivery, await readStoredDelivery(delivery.body));
   } catch (error) {
-    if (canSucceedLater(error)) throw error;
+    if (isTransientDatabaseError(error)) throw error;
     const code = databaseErrorCode(error);
     if (code === undefined) throw error;
     await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);

@@ -10,7 +10,7 @@ import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, toSlotWait, type SqlSlotWait, type SlotWait } from './rate-windows.ts';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import { isPossible } from '../db/run-states.ts';
+import { isEventAllowed } from '../db/run-states.ts';
 
 export interface AdmissionRequest {
   /** Id that the caller creates, so that the caller can release the call if the reply to the admission is lost. */
@@ -194,7 +194,7 @@ export async function pauseCalls(
 ): Promise<boolean> {
   const paused = await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
-    where run_id = ${runId} and ${isPossible('pause_by_call')}
+    where run_id = ${runId} and ${isEventAllowed('pause_by_call')}
   `.execute(database);
   return paused.numAffectedRows === 1n;
 }

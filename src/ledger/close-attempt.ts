@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { type LateKind, deliveryKinds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
-import { withNote } from '../db/run-states.ts';
+import { withEarlierNote } from '../db/run-states.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lateBill, type DeliveredResults } from '../domain/late-results/expected-results.ts';
@@ -205,7 +205,8 @@ export async function markAttemptUnknown(
       .executeTakeFirst();
     if (marked.numUpdatedRows === 0n) return;
     await sql`
-    update run_rows r set outcome = 'unknown', reason = ${withNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
+    update run_rows r
+    set outcome = 'unknown', reason = ${withEarlierNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
     from attempt_people p
     where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
   `.execute(transaction);

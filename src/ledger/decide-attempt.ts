@@ -6,7 +6,7 @@ import { nounFor } from '../domain/text/format.ts';
 import { settleReservation, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { isNamedId, anyOf, theOnlyNamed } from '../db/expressions.ts';
+import { idStartsWith, nameList, requireSingleMatch } from '../db/expressions.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
@@ -63,7 +63,7 @@ export async function listAttempts(
         when 'overdue' then a.status = 'awaiting' and a.awaited_until <= clock_timestamp()
         else true
       end
-      and ${filter.attemptId === undefined ? sql`true` : isNamedId(sql`a.attempt_id`, filter.attemptId)}
+      and ${filter.attemptId === undefined ? sql`true` : idStartsWith(sql`a.attempt_id`, filter.attemptId)}
     order by a.admitted_at desc
     limit ${filter.limit ?? null}
   `.execute(warehouse.database);
@@ -78,7 +78,12 @@ export async function listAttempts(
  */
 export async function getAttempt(warehouse: Warehouse, idOrPrefix: string): Promise<AttemptFacts> {
   const found = await listAttempts(warehouse, { attemptId: idOrPrefix, limit: 2 });
-  return theOnlyNamed(found, 'attempt', idOrPrefix, 'enrich attempts list --status all shows the attempts');
+  return requireSingleMatch(
+    found,
+    'attempt',
+    idOrPrefix,
+    'enrich attempts list --status all shows the attempts',
+  );
 }
 
 interface Decision extends Partial<DecisionNote> {
@@ -195,7 +200,7 @@ export async function reopenUnknownRows(
         join attempts a using (attempt_id)
         where p.run_id = r.run_id
           and p.row_number = r.row_number
-          and a.status not in (${anyOf(statusesWithoutCost)})
+          and a.status not in (${nameList(statusesWithoutCost)})
       )
     returning r.row_number
   `.execute(warehouse.database);

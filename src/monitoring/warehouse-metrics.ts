@@ -4,8 +4,8 @@ import { Gauge, Registry } from 'prom-client';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { operatorActionFor } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyOf } from '../db/expressions.ts';
-import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
+import { nameList } from '../db/expressions.ts';
+import { allRunStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { statusesOfLookups, statusesWithReservation } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
@@ -35,7 +35,7 @@ const runsShown = 20;
 /** Number of calls of a full page. */
 const newestCalls = peoplePerPage / peoplePerCall;
 /** Statuses with a series. `planned` has none, because `enrich plan` does not begin a run. */
-const statusesOfRuns = allStatuses.filter((status) => status !== 'planned');
+const statusesOfRuns = allRunStatuses.filter((status) => status !== 'planned');
 
 const readings: Readonly<Record<keyof typeof families, Reading>> = {
   // Settled credits are summed over the budgets of all months, because attempts have far more rows.
@@ -51,14 +51,14 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
       (count(*) filter (
         where (status = 'unknown' or awaited_until <= clock_timestamp()) and ${hasExpectedResults}))::int as expired
     from attempts a
-    where status in (${anyOf(statusesWithReservation)})`,
+    where status in (${nameList(statusesWithReservation)})`,
   openCalls: sql<Row>`
     select status, coalesce(attempts, 0) as attempts
-    from unnest(array[${anyOf(statusesWithReservation)}]) as holding (status)
+    from unnest(array[${nameList(statusesWithReservation)}]) as holding (status)
     left join (
       select status, count(*)::int as attempts
       from attempts
-      where status in (${anyOf(statusesWithReservation)})
+      where status in (${nameList(statusesWithReservation)})
       group by 1
     ) counted using (status)`,
   budgets: async (transaction) =>
@@ -77,7 +77,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     select count(*)::int as deliveries from webhook_deliveries where status = 'quarantined'`,
   runs: sql<Row>`
     select status, coalesce(runs, 0) as runs
-    from unnest(array[${anyOf(statusesOfRuns)}]) as shown (status)
+    from unnest(array[${nameList(statusesOfRuns)}]) as shown (status)
     left join (select status, count(*)::int as runs from runs where ${maySpend} group by 1) counted using (status)`,
   pausedRuns: async (transaction) => {
     const { rows } = await sql<{ type: string; runs: number }>`
@@ -112,7 +112,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     cross join lateral (
       select coalesce(sum(people), 0)::int as asked
       from attempts
-      where run_id = r.run_id and status in (${anyOf(statusesOfLookups)})
+      where run_id = r.run_id and status in (${nameList(statusesOfLookups)})
     ) a
     cross join lateral (
       select coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0) as unknown,
@@ -120,7 +120,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
         min(least(next_poll_at, awaited_until))
           filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
       from attempts
-      where run_id = r.run_id and status in (${anyOf(statusesWithReservation)})
+      where run_id = r.run_id and status in (${nameList(statusesWithReservation)})
     ) held
     cross join lateral (
       select max(answered_at) as moved from attempts where run_id = r.run_id and answered_at is not null

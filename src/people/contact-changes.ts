@@ -3,7 +3,7 @@ import { contradictionOf } from '../domain/identity/decide-person.ts';
 import { rejectedReason, verdictOn } from '../domain/identity/verdicts.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
-import { contactKey, type ContactKey } from '../keys/contact-key.ts';
+import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
 import { timestampOf } from './fold.ts';
 import type {
   ContactDecided,
@@ -78,7 +78,7 @@ export async function writeContactChanges(
     decided.person &&
     isPerson(contact.match, decided.person) &&
     contact.match.evidence !== decided.evidence
-      ? { name: contactKey(contact), matchId: contact.match.matchId, evidence: decided.evidence }
+      ? { name: contactKeyText(contact), matchId: contact.match.matchId, evidence: decided.evidence }
       : [],
   );
   await changeMatches(step, changes, weighed, renewed);
@@ -90,7 +90,7 @@ export async function writeContactChanges(
     /** Number of contacts that lost their person and got no other. */
     withdrawn: changes.filter(({ begins }) => begins === undefined).length,
     /** Keys of contacts with another person, or with new evidence for the same person. */
-    changed: [...changes.map(({ contact }) => contactKey(contact)), ...weighed.map(({ name }) => name)],
+    changed: [...changes.map(({ contact }) => contactKeyText(contact)), ...weighed.map(({ name }) => name)],
   };
 }
 
@@ -206,7 +206,7 @@ async function writeNotes(
         formerMatch(contact, decided.person)?.asked
         ? []
         : { runId, rowNumber, filled: true, note: filledNote };
-    const isRefused = dirty.has(contactKey(contact)) && record.askedAt === null && !contact.match;
+    const isRefused = dirty.has(contactKeyText(contact)) && record.askedAt === null && !contact.match;
     return isRefused && decided.reason !== undefined
       ? { runId, rowNumber, filled: false, note: `not filled: ${decided.reason}` }
       : [];
@@ -254,14 +254,14 @@ async function writeFeed(
       const { contact } = change;
       const next = beginning(change);
       const groups = changedGroups(contact.match && was(contact.match), next && now(next));
-      return [contactKey(contact), entryOf(contact, next ? 'upsert' : 'delete', groups)];
+      return [contactKeyText(contact), entryOf(contact, next ? 'upsert' : 'delete', groups)];
     }),
   );
   const known = [...touched.values()].filter((person) => before.has(nameOfPerson(person)));
   for (const row of await contactsOf(transaction, known)) {
     const groups = changedGroups(was(row), now(row));
-    if (!entries.has(contactKey(row)) && (groups !== undefined || renewed.has(row.matchId)))
-      entries.set(contactKey(row), entryOf(row, 'upsert', groups));
+    if (!entries.has(contactKeyText(row)) && (groups !== undefined || renewed.has(row.matchId)))
+      entries.set(contactKeyText(row), entryOf(row, 'upsert', groups));
   }
   if (entries.size > 0)
     await sql`

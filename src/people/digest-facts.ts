@@ -5,7 +5,7 @@ import { matchKeysOf, ownerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { contactKey, type ContactKey } from '../keys/contact-key.ts';
+import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
 import { readAnsweredCalls, type AnsweredCall, type ListedOfCall } from './answered-call.ts';
 import { anotherFits, writeContactChanges, type Decided } from './contact-changes.ts';
 import { digestCall, rowOf, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
@@ -63,9 +63,9 @@ export async function digestFacts(
       arrived.get(call)!.flatMap(({ written }) => written.map(({ personKey }) => personKey)),
     );
   const decided = await decide(step, await readContacts(step, [...people.touched.values()], facts.contacts));
-  const decisionOf = new Map(decided.map((decision) => [contactKey(decision.contact), decision]));
+  const decisionOf = new Map(decided.map((decision) => [contactKeyText(decision.contact), decision]));
   const digested = calls.map((call) =>
-    digestCall(call, step.listedOf(call), arrived.get(call)!, (row) => decisionOf.get(contactKey(row))!),
+    digestCall(call, step.listedOf(call), arrived.get(call)!, (row) => decisionOf.get(contactKeyText(row))!),
   );
   const newestFirst = digested.toSorted(
     (one, other) => other.call.askedAtMicroseconds - one.call.askedAtMicroseconds,
@@ -73,7 +73,7 @@ export async function digestFacts(
   const { changed, ...figures } = await writeContactChanges(
     { ...step, ...people },
     decided.map((decision) => ({ ...decision, call: askingCall(newestFirst, decision) })),
-    new Set(facts.contacts.map(contactKey)),
+    new Set(facts.contacts.map(contactKeyText)),
   );
   await writeCalls(transaction, digested);
   for (const each of digested) await removeSuppressed(transaction, each);
@@ -208,9 +208,9 @@ async function readContacts(
   await near.readPeopleOf(first, true);
   const known = people.flatMap((person) => (person.folded ? near.person(person)! : []));
   const gone = people.filter(({ folded }) => folded === undefined);
-  const names = new Set(dirty.map(contactKey));
+  const names = new Set(dirty.map(contactKeyText));
   const contested = first.flatMap((contact) =>
-    names.has(contactKey(contact)) ? near.weakCandidates(contact, true) : [],
+    names.has(contactKeyText(contact)) ? near.weakCandidates(contact, true) : [],
   );
   // Name and employer count as evidence once a call has used them. Other contacts can have the same name and employer.
   const asked = new Set(calls.flatMap(({ rows }) => rows.flatMap(({ compared }) => compared.keys)));
@@ -242,10 +242,10 @@ async function decide(
   const forbidden = hasSuppressions ? await readForbiddenFills(transaction, fills) : new Set<ContactState>();
   const suppressed = new Set(
     calls.flatMap((call) =>
-      call.rows.filter(({ rowNumber }) => listedOf(call).rows.has(rowNumber)).map(contactKey),
+      call.rows.filter(({ rowNumber }) => listedOf(call).rows.has(rowNumber)).map(contactKeyText),
     ),
   );
-  for (const { contact } of fills) if (suppressed.has(contactKey(contact))) forbidden.add(contact);
+  for (const { contact } of fills) if (suppressed.has(contactKeyText(contact))) forbidden.add(contact);
   return decisions.map((decision) =>
     forbidden.has(decision.contact)
       ? { ...decision, decided: { person: undefined, reason: anotherFits, isRefused: true } }

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
+import { isTransientDatabaseError, isTransactionConflict } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
 import { arrivedPeople } from './answered-call.ts';
 import { digestFacts } from './digest-facts.ts';
@@ -96,8 +96,8 @@ async function digestStep(database: Kysely<Tables>) {
     try {
       return await inDigest(database, async (transaction) => digestNext(transaction, database));
     } catch (error) {
-      if (isOvertaken(error)) continue;
-      if (canSucceedLater(error)) throw error;
+      if (isTransactionConflict(error)) continue;
+      if (isTransientDatabaseError(error)) throw error;
       return digestOldest(database);
     }
 }
@@ -169,7 +169,7 @@ async function digestOldest(database: Kysely<Tables>) {
     try {
       return { ...(await digestEntries(transaction, database, [entry])), ...done };
     } catch (error) {
-      if (canSucceedLater(error)) throw error;
+      if (isTransientDatabaseError(error)) throw error;
       await sql`rollback to savepoint entry`.execute(transaction);
       await setAside(transaction, entry, error);
       return { filled: 0, withdrawn: 0, ...done };

@@ -4,7 +4,7 @@ import { contestedReason } from '../domain/identity/decide-person.ts';
 import { isOnePerson, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
 import { filledNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/outcome.ts';
-import { anyOf } from '../db/expressions.ts';
+import { nameList } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import type { Decided } from './contact-changes.ts';
@@ -194,7 +194,7 @@ async function writeOutcomes(
         -- The run ended while this call seemed lost, and its row got a provisional outcome.
         or r.outcome in ('unknown', 'cancelled', 'over_budget')
         or (r.outcome = 'suppressed' and r.reason not like ${`%${discarded}%`})
-        or (a.outcome = 'enriched' and r.outcome in (${anyOf(outcomesWithoutPerson)})))
+        or (a.outcome = 'enriched' and r.outcome in (${nameList(outcomesWithoutPerson)})))
   `.execute(transaction);
 }
 

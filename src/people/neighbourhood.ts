@@ -22,9 +22,9 @@ import {
 import type { Person } from '../domain/identity/person.ts';
 import { noVerdicts, verdictOn, type ContactDecision } from '../domain/identity/verdicts.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
-import { exportOrder } from '../db/run-states.ts';
+import { exportSortKey } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import { contactKeyText, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { AnsweredCall } from './answered-call.ts';
 import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
@@ -81,7 +81,7 @@ export class Neighbourhood {
    */
   addCall({ rows, askedAtMicroseconds: askedAt }: AnsweredCall, people: readonly string[]): void {
     for (const row of rows) {
-      addTo(this.#calls, contactKey(row), { askedAt, people });
+      addTo(this.#calls, contactKeyText(row), { askedAt, people });
       for (const key of row.compared.keys)
         this.#askedKeys.set(key, Math.max(askedAt, this.#askedKeys.get(key) ?? 0));
     }
@@ -102,7 +102,7 @@ export class Neighbourhood {
   }
 
   #contact(contact: ContactKey): ContactState | undefined {
-    return this.#contacts.get(contactKey(contact));
+    return this.#contacts.get(contactKeyText(contact));
   }
 
   /**
@@ -115,7 +115,7 @@ export class Neighbourhood {
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
     for (const row of rows) {
       const state = contactState(row, this.#askedKeys);
-      this.#contacts.set(contactKey(row), state);
+      this.#contacts.set(contactKeyText(row), state);
       for (const { compared } of state.records)
         for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
     }
@@ -267,7 +267,7 @@ export class Neighbourhood {
     // If the answer to a newer call contains no person who fits, people of earlier answers stay valid.
     const contactAskedAt = Math.max(
       ...matches.map((match) => (fitting.has(match.personKey) ? (match.askedAt ?? 0) : 0)),
-      ...[...(this.#calls.get(contactKey(contact)) ?? [])].map((call) =>
+      ...[...(this.#calls.get(contactKeyText(contact)) ?? [])].map((call) =>
         call.people.some((person) => fitting.has(person)) ? call.askedAt : 0,
       ),
     );
@@ -439,7 +439,7 @@ function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
     left join lateral (
       select coalesce(jsonb_agg(record order by place), '[]') as records
       from (
-        select row_number() over (order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc) as place,
+        select row_number() over (order by ${sql.raw(exportSortKey('u'))} desc, k.recorded_at desc) as place,
           to_jsonb(k) || jsonb_build_object('runId', k.run_id, 'rowNumber', k.row_number, 'service', ${service},
             'isBlocked', k.is_blocked,
             'askedAt', (

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { type Warehouse, rolledBack } from '../db/database.ts';
+import { type Warehouse, inRolledBackTransaction } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';
@@ -43,7 +43,7 @@ export async function rebuild(
       const work = (transaction: Transaction<Tables>) =>
         rebuildBatch(transaction, database, kind, from, options.check);
       const batch: Awaited<ReturnType<typeof rebuildBatch>> = options.check
-        ? await rolledBack(database, async (transaction) => {
+        ? await inRolledBackTransaction(database, async (transaction) => {
             await lockDigest(transaction);
             return work(transaction);
           })

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, ownerKey } from '../domain/identity/match-keys.ts';
-import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
+import { exportSortKey, isCrmExport, recordSortKey } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { identityHash } from '../suppression/drop-suppressed.ts';
@@ -16,8 +16,8 @@ const recordBefore = sql`
   from contact_records k
   join runs u on u.run_id = k.run_id and u.undone_at is null
   where k.source = self.source and k.contact_id = r.contact_id
-    and ${sql.raw(exportOrder('u'))} <= ${sql.raw(exportOrder('self'))}
-  order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc
+    and ${sql.raw(exportSortKey('u'))} <= ${sql.raw(exportSortKey('self'))}
+  order by ${sql.raw(exportSortKey('u'))} desc, k.recorded_at desc
   limit 1`;
 
 /**
@@ -41,7 +41,7 @@ export async function recordContacts(
         and r.outcome is distinct from 'malformed'
         and (r.keys <> '{}' or r.identity_hash is not null or coalesce(r.first_name, r.last_name, r.name) is not null)
         and (r.record_row is null or r.is_contested)
-      order by r.contact_id, ${sql.raw(recordOrder('r'))}
+      order by r.contact_id, ${sql.raw(recordSortKey('r'))}
     ), compared as (
       select r.*, self.source, coalesce(r.identity_hash, ${identityHash('r')}) as hash, k.identity_hash as former_hash,
         k.is_blocked as was_blocked, k.run_id as former_run,
@@ -150,14 +150,15 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
  * unchanged contacts.
  */
 export async function recordRepeated(transaction: Transaction<Tables>, undoneRunId: string): Promise<void> {
-  const [next, undone] = [sql.raw(exportOrder('u')), sql.raw(exportOrder('self'))];
+  const [next, undone] = [sql.raw(exportSortKey('u')), sql.raw(exportSortKey('self'))];
   const repeating = await sql<{ runId: string }>`
     with following as (
       select distinct on (k.contact_id) u.run_id
       from runs self
       join contact_records k on k.run_id = self.run_id
       join run_rows r on r.contact_id = k.contact_id
-      join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isExport('u'))} and ${next} > ${undone}
+      join runs u on u.run_id = r.run_id
+        and u.source = k.source and ${sql.raw(isCrmExport('u'))} and ${next} > ${undone}
       where self.run_id = ${undoneRunId}
       order by k.contact_id, ${next}
     )

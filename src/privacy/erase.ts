@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { Problem, type DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyValue } from '../db/expressions.ts';
+import { anyOfValues } from '../db/expressions.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest } from '../people/digest.ts';
@@ -111,7 +111,7 @@ export async function erase(
     await queuePeople(transaction, traces.people);
     await transaction
       .deleteFrom('raw_answers')
-      .where('attempt_id', '=', anyValue(traces.attemptIds))
+      .where('attempt_id', '=', anyOfValues(traces.attemptIds))
       .execute();
     await sql`
       update webhook_deliveries set body = null, person_ids = '{}'
@@ -128,7 +128,7 @@ export async function erase(
     // The digest has already ended the matches of the person.
     await sql`delete from contact_matches where ${isOfPeople(traces.people)}`.execute(transaction);
     await forgetUpserts(transaction, traces.records);
-    await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
+    await transaction.deleteFrom('claims').where('identity_key', '=', anyOfValues(traces.forms)).execute();
     await sql`
       delete from lookup_history
       where key_hash in (${lookupKeysOf(traces)})

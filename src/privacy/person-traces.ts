@@ -6,8 +6,8 @@ import { ownerKey } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
-import { contactKey, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
-import { addressesOfHash, sharesKey } from '../keys/key-lookups.ts';
+import { contactKeyText, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
+import { emailKeysOfHash, rowHasOneOfKeys } from '../keys/key-lookups.ts';
 import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/contact-decisions.ts';
 import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { recordKeysOf } from '../suppression/compared-keys.ts';
@@ -53,7 +53,7 @@ async function tracesOf(
 ) {
   const forms = keys.flatMap(formsOf);
   const rows = ofRecords.filter(({ isOwn }) => isOwn);
-  const ofOthers = new Set(ofRecords.filter(({ isOwn }) => !isOwn).map(contactKey));
+  const ofOthers = new Set(ofRecords.filter(({ isOwn }) => !isOwn).map(contactKeyText));
   const attemptIds = await findAttempts(database, { keys, people: found, rows });
   const people = [...found, ...(await findUnassigned(database, attemptIds, rows))];
   const contacts = await findContacts(database, people);
@@ -74,7 +74,7 @@ async function tracesOf(
       rowNumber,
     })),
     /** CRM records of the person's rows and contacts. */
-    records: [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()],
+    records: [...new Map([...rows, ...contacts].map((each) => [contactKeyText(each), each])).values()],
     /** Hashes of the person's identity in these CRM records. */
     recordHashes: identities.map(({ identity }) => recordHash(identity)),
     /**
@@ -82,7 +82,7 @@ async function tracesOf(
      */
     recordKeys: identities.flatMap(({ row, identity }) => {
       const { id, named } = recordKeysOf(row, identity);
-      return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
+      return id.length > 0 && !ofOthers.has(contactKeyText(row)) ? id : named;
     }),
     /** Attempts for the person, or with the person in their answer. */
     attemptIds,
@@ -101,7 +101,7 @@ async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): P
   const { rows } = await sql<{ key: string }>`
     select distinct known.identity_key as key
     from unnest(${keys}::text[]) as given (key)
-    cross join lateral (${addressesOfHash(undefined, sql`given.key`)}) known
+    cross join lateral (${emailKeysOfHash(undefined, sql`given.key`)}) known
   `.execute(database);
   return rows.map(({ key }) => key);
 }
@@ -137,7 +137,7 @@ async function findRows(
       select runs.source, r.contact_id, r.run_id, r.row_number
       from run_rows r
       join runs using (run_id)
-      where ${sharesKey(sql`select unnest(${keys}::text[])`)}
+      where ${rowHasOneOfKeys(sql`select unnest(${keys}::text[])`)}
       union
       select k.source, k.contact_id, k.run_id, k.row_number
       from unnest(${keys}::text[]) as key
@@ -173,10 +173,10 @@ async function findRows(
     ...row,
     isOwn: row.isOwn || names.some((name) => compareNameCells(name, row) === 'agree'),
   }));
-  const ofOthers = new Set(named.filter((row) => !row.isOwn && !row.isCleared).map(contactKey));
+  const ofOthers = new Set(named.filter((row) => !row.isOwn && !row.isCleared).map(contactKeyText));
   return named.map((row) => ({
     ...row,
-    isOwn: row.isOwn || (row.isCleared && !ofOthers.has(contactKey(row))),
+    isOwn: row.isOwn || (row.isCleared && !ofOthers.has(contactKeyText(row))),
   }));
 }
 

@@ -4,7 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import type { Retention } from '../domain/runs/retention.ts';
 import { statusesWithReservation } from '../domain/money/attempt-status.ts';
-import { anyOf } from '../db/expressions.ts';
+import { nameList } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
 /** Retention of rows: `staging` clears the personal data of rows, `rows` removes the rows. */
@@ -191,6 +191,6 @@ const soonDecided = statusesWithReservation.filter((status) => status !== 'unkno
  */
 function isBusyRun(): RawBuilder<boolean> {
   return sql`(
-    exists (select 1 from attempts a where a.run_id = r.run_id and a.status in (${anyOf(soonDecided)}))
+    exists (select 1 from attempts a where a.run_id = r.run_id and a.status in (${nameList(soonDecided)}))
     or exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received'))`;
 }

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { withNote } from '../db/run-states.ts';
+import { withEarlierNote } from '../db/run-states.ts';
 import { samePersonReason } from '../domain/runs/outcome.ts';
-import { identifiesAlone } from '../keys/key-lookups.ts';
+import { isIdentifyingKey } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { formatCount, formatPeopleCount, nounFor } from '../domain/text/format.ts';
 
@@ -53,7 +53,7 @@ async function claimPeople(
   `.execute(transaction);
   await sql`
     with taken as (${claimedElsewhere({ runId, service }, keys)}), dropped as (
-      update run_rows r set outcome = 'in_flight', reason = ${withNote(sql`t.reason`)},
+      update run_rows r set outcome = 'in_flight', reason = ${withEarlierNote(sql`t.reason`)},
         claimed_by_run_id = t.claimed_by_run_id, claimed_by_row_number = t.claimed_by_row_number
       from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
       returning r.row_number
@@ -95,7 +95,7 @@ export async function claimKnownPeople(
           and o.kind = 'answer'
         offset 0
       ) known on true
-      where ${identifiesAlone(sql`k.identity_key`)}
+      where ${isIdentifyingKey(sql`k.identity_key`)}
     ) named
     group by row_number
     having count(distinct person) = 1
@@ -118,7 +118,7 @@ export async function claimKnownPeople(
       join run_rows r on r.run_id = ${run.runId} and r.row_number = k.row_number and r.outcome is null
       where c.run_id = ${run.runId}
     ), dropped as (
-      update run_rows r set outcome = 'duplicate', reason = ${withNote(sql`${samePersonReason} || first_row`)}
+      update run_rows r set outcome = 'duplicate', reason = ${withEarlierNote(sql`${samePersonReason} || first_row`)}
       from represented p
       where r.run_id = ${run.runId} and r.row_number = p.row_number and p.row_number <> first_row
       returning r.row_number

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { requestedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
-import { placesOfRows } from '../db/expressions.ts';
-import { withNote } from '../db/run-states.ts';
+import { ctidsOfRows } from '../db/expressions.ts';
+import { withEarlierNote } from '../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
-import { addKnownAddresses } from '../keys/key-lookups.ts';
+import { addKnownEmails } from '../keys/key-lookups.ts';
 import type { Warehouse } from '../db/database.ts';
 import { earlierLookups, type Asked } from './planning/drop-rows.ts';
 import { registerWaitingBatches, type BatchesOfRun } from '../ledger/admit.ts';
@@ -45,7 +45,7 @@ export async function openPage(
       where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
     `.execute(transaction);
     const run = { runId, service: asked.service };
-    await addKnownAddresses(transaction, asked.service, sql`page_keys`, sql`, left_out`);
+    await addKnownEmails(transaction, asked.service, sql`page_keys`, sql`, left_out`);
     await claimKnownPeople(transaction, run, sql`page_keys`);
     // The check comes after the claims. Another run releases a claim and records the lookup in one transaction, so an
     // earlier check could miss this lookup and the run would pay again.
@@ -80,12 +80,12 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
       group by m.row_number, m.left_out
       having count(distinct m.field_group) + cardinality(m.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (
-      delete from claims where ctid = any(${placesOfRows('claims', runId, ofFresh)})
+      delete from claims where ctid = any(${ctidsOfRows('claims', runId, ofFresh)})
     ), dropped as (
       update run_rows r set outcome = 'fresh',
-        reason = ${withNote(sql`'asked since the plan was made, by run ' || f.run_id`)}
+        reason = ${withEarlierNote(sql`'asked since the plan was made, by run ' || f.run_id`)}
       from fresh f
-      where r.ctid = any(${placesOfRows('run_rows', runId, ofFresh)})
+      where r.ctid = any(${ctidsOfRows('run_rows', runId, ofFresh)})
         and r.row_number = f.row_number
         and r.outcome is null
       returning r.row_number

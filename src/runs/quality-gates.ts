@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { anyOf, databaseTime } from '../db/expressions.ts';
+import { nameList, databaseTimeNow } from '../db/expressions.ts';
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
@@ -66,7 +66,7 @@ interface PilotResult extends Matches {
 async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
   const rows = await sql<Matches & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,
-      count(*) filter (where r.outcome in (${anyOf(answeredOutcomes)}))::int as answered,
+      count(*) filter (where r.outcome in (${nameList(answeredOutcomes)}))::int as answered,
       count(c.email) filter (where r.outcome = 'enriched')::int as email,
       count(c.phone) filter (where r.outcome = 'enriched')::int as phone,
       count(c.title) filter (where r.outcome = 'enriched')::int as title
@@ -108,7 +108,7 @@ async function recordPilot(
     if (pauseReason && status === 'paused' && needsResume(present)) return 'postponed';
     await transaction
       .updateTable('runs')
-      .set({ pilot_judged_at: databaseTime })
+      .set({ pilot_judged_at: databaseTimeNow })
       .where('run_id', '=', runId)
       .execute();
     if (pauseReason) await pauseCalls(transaction, runId, pauseReason);
@@ -202,7 +202,7 @@ export async function watchMatchRate(
 async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<Matches> {
   const latest = await sql<Matches>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
-      count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
+      count(*) filter (where p.outcome in (${nameList(answeredOutcomes)}))::int as answered
     from (
       select a.attempt_id from attempts a join runs r using (run_id)
       where a.run_id = ${runId} and a.answered_at is not null
@@ -231,7 +231,7 @@ async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<bo
 export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
   await warehouse.database
     .updateTable('runs')
-    .set({ match_rate_since: databaseTime })
+    .set({ match_rate_since: databaseTimeNow })
     .where('run_id', '=', runId)
     .execute();
 }

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { anyOf, decimalText } from '../db/expressions.ts';
+import { nameList, decimalText } from '../db/expressions.ts';
 import { statusesOfLookups } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
@@ -92,7 +92,7 @@ export async function readDecisions(
           select from run_rows later
           join runs n on n.run_id = later.run_id
           where later.contact_id = r.contact_id and n.source = ${source} and n.created_at > ${createdAt}
-            and later.outcome in (${anyOf([...answeredOutcomes, 'fresh'])}))
+            and later.outcome in (${nameList([...answeredOutcomes, 'fresh'])}))
         group by outcome
       `
           .execute(database)
@@ -152,7 +152,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,
       count(*) filter (where status = 'admitted')::int as "inFlight",
-      coalesce(sum(people) filter (where status in (${anyOf(statusesOfLookups)})), 0)::int as people,
+      coalesce(sum(people) filter (where status in (${nameList(statusesOfLookups)})), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
       trim_scale(coalesce(sum(credits_reserved)
         filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,

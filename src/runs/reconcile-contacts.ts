@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { addressesOfHash } from '../keys/key-lookups.ts';
+import { emailKeysOfHash } from '../keys/key-lookups.ts';
 import { digest, inDigest } from '../people/digest.ts';
 import { recordContacts } from '../people/record-contacts.ts';
 import { suppressNotAsked } from '../suppression/drop-suppressed.ts';
@@ -57,7 +57,7 @@ export async function countFillable(
             select from lookup_history h
             where h.key_hash = key_hash(identity_key, ${service}) and h.field_group = 'profile' and h.found`)}
           or starts_with(identity_key, 'hash:')
-            and ${isAny(addressesOfHash(service, sql`identity_key`))}))
+            and ${isAny(emailKeysOfHash(service, sql`identity_key`))}))
   `.execute(database);
   return rows[0]!.fillable;
 }

@@ -6,7 +6,7 @@ import { pricedRequestOf, worstCaseCredits } from '../domain/money/credit-rules.
 import { formatCredits } from '../domain/money/decimal.ts';
 import { openBudgetsOfRun, readRemainingBudgets } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readClock } from '../db/expressions.ts';
+import { readDatabaseClock } from '../db/expressions.ts';
 import { getRun } from './runs.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function resolveBudgetExhaustion(
   const last = empty.find((budgetId) => exhaustionPolicyOf(budgetId, options.onBudget) === 'finish');
   if (last !== undefined) return { kind: 'finish', budget: last };
 
-  const now = await readClock(database);
+  const now = await readDatabaseClock(database);
   const ends = empty.map(endOfPeriod);
   // The budget of a run has no period that could end, so only the operator can raise it.
   const until = ends.includes(undefined)

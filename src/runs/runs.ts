@@ -6,7 +6,7 @@ import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
-import { isPossible, isUnfinished, maySpend } from '../db/run-states.ts';
+import { isEventAllowed, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
@@ -101,7 +101,7 @@ export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
 
 /** Lists runs that make calls without action by the operator: running runs, and runs that wait for a budget. */
 export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]> {
-  const calling = warehouse.database.selectFrom('runs').selectAll().where(isPossible('pause_by_call'));
+  const calling = warehouse.database.selectFrom('runs').selectAll().where(isEventAllowed('pause_by_call'));
   return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
 }
 
@@ -151,7 +151,7 @@ export async function setRunStatus(
     updateId,
   }: { readonly byOperator?: boolean | undefined; readonly updateId?: string | undefined } = {},
 ): Promise<void> {
-  const allowed = isPossible(eventForStatus(status, pauseReason, byOperator));
+  const allowed = isEventAllowed(eventForStatus(status, pauseReason, byOperator));
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when not ${allowed} then status

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isExport } from '../db/run-states.ts';
+import { isCrmExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest } from '../people/digest.ts';
 import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
@@ -29,7 +29,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
         where other.source = k.source and other.contact_id = k.contact_id and other.run_id <> k.run_id
       ) or exists (
         select from run_rows r
-        join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isExport('u'))}
+        join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isCrmExport('u'))}
         where r.contact_id = k.contact_id and r.run_id <> k.run_id) as is_repeated
       from contact_records k
       where k.run_id = ${runId}

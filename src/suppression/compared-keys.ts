@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
-import { placesOfRows } from '../db/expressions.ts';
+import { ctidsOfRows } from '../db/expressions.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
-import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
+import { emailKeysOfHash, isIdentifyingKey } from '../keys/key-lookups.ts';
 
 /**
  * SQL expression: the key of the CRM record of a staged row `r` in its run `runs`; null if the row has no record id.
@@ -43,7 +43,7 @@ export function recordKeysOf(
  * @param rowNumbers query of row numbers
  */
 export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  unnest(${placesOfRows('run_rows', runId, rowNumbers)}) as at (place)
+  unnest(${ctidsOfRows('run_rows', runId, rowNumbers)}) as at (place)
   cross join lateral (select * from run_rows where ctid = at.place offset 0) r
   cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
 
@@ -98,12 +98,12 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
     cross join lateral (
       select own.identity_key
       union all
-      select * from (${addressesOfHash(undefined, sql`own.identity_key`)}) of_hash
+      select * from (${emailKeysOfHash(undefined, sql`own.identity_key`)}) of_hash
     ) k
     cross join lateral (
       select service, person_key from observation_log where identity_keys @> array[k.identity_key] offset 0
     ) o
-    where ${identifiesAlone(sql`k.identity_key`)}`;
+    where ${isIdentifyingKey(sql`k.identity_key`)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { anyOf, placesOfRows, identityCells } from '../db/expressions.ts';
-import { contactOf } from '../keys/contact-key.ts';
-import { sharesKey } from '../keys/key-lookups.ts';
+import { nameList, ctidsOfRows, identityCells } from '../db/expressions.ts';
+import { selectContact } from '../keys/contact-key.ts';
+import { rowHasOneOfKeys } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import { keysOfKnown, keysOfPeople, keysOfRows, peopleWithKeysOf, rowsWithRun } from './compared-keys.ts';
@@ -14,7 +14,7 @@ export async function suppressNotAsked(
   runId: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<void> {
-  const isNotAsked = sql<boolean>`r.outcome in (${anyOf(outcomesNotAsked)})`;
+  const isNotAsked = sql<boolean>`r.outcome in (${nameList(outcomesNotAsked)})`;
   const rowNumbers = sql`
     select row_number
     from run_rows r
@@ -43,7 +43,7 @@ export async function dropSuppressed(
   const peopleOfContacts = sql`
     select r.row_number, c.service, c.person_key
     from (${rows}) r
-    cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c`;
+    cross join lateral (${selectContact(sql`r.source`, sql`r.contact_id`)}) c`;
   const { rows: dropped } = await sql<{ row_number: number }>`
     with people_of_rows as materialized (${peopleOfContacts} union ${peopleWithKeysOf(rows)}),
     keys_of_rows as materialized (
@@ -53,14 +53,14 @@ export async function dropSuppressed(
     ),
     listed as (${listedRows(sql`select * from keys_of_rows`)}),
     unclaimed as (
-      delete from claims where ctid = any(${placesOfRows('claims', runId, sql`select row_number from listed`)})
+      delete from claims where ctid = any(${ctidsOfRows('claims', runId, sql`select row_number from listed`)})
     ),
     dropped as (
       update run_rows r
       set outcome = 'suppressed',
         reason = 'on the suppression list since the plan was made, or under a key that an answer stated',
         ${clearSuppressedRow}
-      where r.ctid = any(${placesOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
+      where r.ctid = any(${ctidsOfRows('run_rows', runId, sql`select row_number from listed`)}) and ${which}
       returning r.row_number
     ),
     -- The cells are cleared in the same statement: if the process were killed between two statements, nothing would
@@ -115,7 +115,7 @@ export async function clearSuppressedRows(
       ${clearSuppressedRow}
     from (${listed}) l
     where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
-      and ${sharesKey(sql`select unnest(keys) from (${listed}) listed`)}
+      and ${rowHasOneOfKeys(sql`select unnest(keys) from (${listed}) listed`)}
     returning r.row_number
   `.execute(transaction);
   await sql`
@@ -148,7 +148,7 @@ function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): Raw
   return sql`cleared_records as (
     update contact_records k
     set keys = '{}', match_keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
-    where k.ctid = any(${placesOfRows('contact_records', runId, rowNumbers)})
+    where k.ctid = any(${ctidsOfRows('contact_records', runId, rowNumbers)})
       and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)
     returning k.match_keys
   ), queued_people as (

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isOvertaken } from '../db/postgres-errors.ts';
-import { anyValue, rowCount } from '../db/expressions.ts';
-import { formsOfKey, identifiesAlone } from '../keys/key-lookups.ts';
-import type { NamedTypes } from '../db/column-types.ts';
+import { isTransactionConflict } from '../db/postgres-errors.ts';
+import { anyOfValues, rowCount } from '../db/expressions.ts';
+import { formsOfKey, isIdentifyingKey } from '../keys/key-lookups.ts';
+import type { ColumnValueTypes } from '../db/column-types.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
   /** First characters of the hash of a person or domain on the suppression list, enough to tell entries apart. */
   readonly entry: string;
-  readonly kind: NamedTypes['suppression_entries.kind'];
+  readonly kind: ColumnValueTypes['suppression_entries.kind'];
   readonly domain: string | null;
   readonly reason: string | null;
   readonly added_by: string;
@@ -42,7 +42,7 @@ export async function writeAboutPeople<Result>(
         return work(transaction);
       });
     } catch (error) {
-      if (!isOvertaken(error)) throw error;
+      if (!isTransactionConflict(error)) throw error;
     }
 }
 
@@ -172,7 +172,7 @@ export async function unsuppress(warehouse: Warehouse, keys: readonly string[]):
     await lockSuppressionsExclusive(transaction);
     const removed = await transaction
       .deleteFrom('suppression_entries')
-      .where('entry_id', '=', anyValue(keys.map(sha256)))
+      .where('entry_id', '=', anyOfValues(keys.map(sha256)))
       .executeTakeFirst();
     return Number(removed.numDeletedRows);
   });
@@ -266,7 +266,7 @@ export async function extendEntries(
     join run_rows r on r.run_id = ${runId} and r.row_number = t.row_number
     cross join unnest(r.keys) as own (identity_key)
     cross join unnest(${formsOfKey(sql`own.identity_key`)}::text[]) as form (key)
-    where ${identifiesAlone(sql`own.identity_key`)}
+    where ${isIdentifyingKey(sql`own.identity_key`)}
     order by 1, 2
     on conflict do nothing
   `.execute(transaction);

@@ -143,7 +143,7 @@ export function isUpdateRefused(error: unknown): boolean {
 
 /** Turns the error of an unknown namespace or of an unreachable server into a Problem. Other errors stay unchanged. */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
-  if (isTemporalAway(error)) return unreachable(temporal, error);
+  if (isTemporalUnreachable(error)) return unreachable(temporal, error);
   return isNamespaceUnknown(error) ? unknownNamespace(temporal, error) : error;
 }
 
@@ -177,7 +177,7 @@ function unknownNamespace({ address, namespace }: TemporalAddress, cause: unknow
 /** gRPC codes of a call without an answer: the deadline has passed, or the server is unreachable. */
 const codesWithoutAnswer: readonly unknown[] = [4, 14];
 
-export function isTemporalAway(error: unknown): boolean {
+export function isTemporalUnreachable(error: unknown): boolean {
   return causesOf(error).some(
     ({ code, details }) => codesWithoutAnswer.includes(code) && details !== undefined,
   );

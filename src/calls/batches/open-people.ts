@@ -5,8 +5,8 @@ import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.
 import type { Tables } from '../../db/schema.ts';
 import { registrationSql, type BatchesOfRun } from '../../ledger/admit.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
-import { contactOf } from '../../keys/contact-key.ts';
-import { addressesOfHash } from '../../keys/key-lookups.ts';
+import { selectContact } from '../../keys/contact-key.ts';
+import { emailKeysOfHash } from '../../keys/key-lookups.ts';
 import { droppingFresh, peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages.ts';
 import type { Asked } from '../../runs/planning/drop-rows.ts';
 
@@ -39,7 +39,7 @@ type OpenRow = Omit<PersonOfBatch, 'identity' | 'writtenProfileUrl' | 'confirmed
 const confirmedId = sql`(
   select people.person_id
   from runs
-  cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
+  cross join lateral (${selectContact(sql`runs.source`, sql`r.contact_id`)}) c
   cross join lateral (
     select person_id from people where service = c.service and person_key = c.person_key offset 0
   ) people
@@ -91,7 +91,7 @@ export async function refreshOpenPeople(
     from ${peopleOfBatchesWithRows(batches)}
     cross join unnest(r.keys) as own (identity_key)
     cross join lateral (
-      select own.identity_key union all (${addressesOfHash(asked.service, sql`own.identity_key`)})
+      select own.identity_key union all (${emailKeysOfHash(asked.service, sql`own.identity_key`)})
     ) known
     where r.outcome is null)`;
   const { rows } = await sql<OpenRow>`

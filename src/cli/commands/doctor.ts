@@ -2,8 +2,8 @@ import { askActingUser, describeUser } from '../../calls/service-status.ts';
 import { unknownSettings } from '../../config/settings-schema.ts';
 import { WrongSettings, type Config } from '../../config/settings.ts';
 import { compareMigrations } from '../../db/migrate.ts';
-import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
-import { clientWithTimeout } from '../../db/session-settings.ts';
+import { databaseUrlWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
+import { createClientWithTimeout } from '../../db/session-settings.ts';
 import { postgresBinary } from '../../dev/postgres.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
@@ -128,7 +128,7 @@ async function checkService({ service }: Config): Promise<State> {
       ? attention(what, 'set ENRICHMENT_BASE_URL: a credential is set, and is not used')
       : ok(what);
   }
-  const where = addressWithoutPassword(baseUrl);
+  const where = databaseUrlWithoutPassword(baseUrl);
   const user = await withClient(service, askActingUser);
   if ('userId' in user) return ok(`${where} accepts the credential, ${describeUser(user)}`);
   const { unknown, credentialWorks } = user;
@@ -145,7 +145,7 @@ async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> 
     postgresBinary('postgres');
     return ok(`embedded PostgreSQL in ${embedded.directories.postgres}`);
   }
-  const where = addressWithoutPassword(databaseUrl);
+  const where = databaseUrlWithoutPassword(databaseUrl);
   await query(databaseUrl, writeSomeMegabytes);
   const { pending, newer } = await compareMigrations(databaseUrl);
   const upToDate = newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
@@ -154,7 +154,7 @@ async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> 
 }
 
 async function query(databaseUrl: string, statement: string): Promise<void> {
-  const client = clientWithTimeout(databaseUrl, answerMilliseconds);
+  const client = createClientWithTimeout(databaseUrl, answerMilliseconds);
   try {
     await client.connect();
     await client.query(statement);
@@ -216,7 +216,7 @@ async function checkReceiver({ webhook, service, temporalAddress }: Config): Pro
     );
   }
   const { protocol, hostname } = new URL(publicUrl);
-  const what = addressWithoutPassword(publicUrl);
+  const what = databaseUrlWithoutPassword(publicUrl);
   if (protocol !== 'https:' && !isLoopback(hostname))
     return attention(`${what}: personal data would travel unencrypted`, 'use an https address');
   const { url, headers } = moveLoginToHeader(`${publicUrl}/healthz`);

@@ -1,5 +1,5 @@
 import { httpAddress, serviceName } from '../../config/settings.ts';
-import { addressWithoutPassword } from '../../db/postgres-errors.ts';
+import { databaseUrlWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { quoteForShell } from '../../domain/text/format.ts';
@@ -27,7 +27,7 @@ Their data stays for the next start.`)
 }
 
 function describeStack({ config, stack, receiver }: Session): string {
-  const database = addressWithoutPassword(stack.databaseUrl);
+  const database = databaseUrlWithoutPassword(stack.databaseUrl);
   const own = receiver();
   const here = own ? httpAddress(own) : 'in another command';
   const { publicUrl } = config.webhook;
@@ -36,8 +36,11 @@ function describeStack({ config, stack, receiver }: Session): string {
     ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
     ['database', database],
-    [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
-    ['receiver', publicUrl === undefined ? here : `${here}, reached as ${addressWithoutPassword(publicUrl)}`],
+    [stack.embedded.sandbox ? 'sandbox' : 'service', databaseUrlWithoutPassword(stack.service.baseUrl ?? '')],
+    [
+      'receiver',
+      publicUrl === undefined ? here : `${here}, reached as ${databaseUrlWithoutPassword(publicUrl)}`,
+    ],
     stack.embedded.postgres && ['psql', `PGPASSWORD=$(cat ${passwordFile}) psql ${database}`],
   ]);
 }

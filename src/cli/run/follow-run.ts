@@ -5,7 +5,7 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText, type RunStatus } from '../../contract/run-transitions.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
-import { isDatabaseAway } from '../../db/postgres-errors.ts';
+import { isDatabaseUnreachable } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
@@ -133,7 +133,7 @@ async function retriedWhileDatabaseIsAway<Result>(
     try {
       return await work();
     } catch (error) {
-      if (!isDatabaseAway(error) || signal.aborted || performance.now() > until) throw error;
+      if (!isDatabaseUnreachable(error) || signal.aborted || performance.now() > until) throw error;
       if (!isTold) tell('the database does not answer; waiting for it');
       await sleep(1_000, undefined, { signal }).catch(() => {});
     }

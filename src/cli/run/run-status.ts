@@ -293,11 +293,11 @@ export function describeUndone({ at, by, reason }: RunUndo): string {
 }
 
 /** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */
-const passingReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
+const transientReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
 export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')
-    return type === null || passingReasons.includes(type) ? exitCodes.failed : exitCodes.usage;
+    return type === null || transientReasons.includes(type) ? exitCodes.failed : exitCodes.usage;
   const hasEnded = status === 'finished' || status === 'cancelled';
   if (!hasEnded || type !== null || cancelled?.reason === notApproved) return exitCodes.needsOperator;
   return exitCodes.done;

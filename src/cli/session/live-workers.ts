@@ -1,6 +1,6 @@
-import { readClock } from '../../db/expressions.ts';
+import { readDatabaseClock } from '../../db/expressions.ts';
 import { othersPresent } from '../../dev/presence.ts';
-import { describeWorkerPoll, isTemporalAway, readWorkerPoll } from '../../temporal/connection.ts';
+import { describeWorkerPoll, isTemporalUnreachable, readWorkerPoll } from '../../temporal/connection.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from './session.ts';
 
@@ -15,12 +15,12 @@ export async function findLostWorker(session: Pick<Session, 'config' | 'warehous
   }
   try {
     const poll = await withAnswerDeadline(session, async () =>
-      readWorkerPoll(await temporal(), await readClock(warehouse.database)),
+      readWorkerPoll(await temporal(), await readDatabaseClock(warehouse.database)),
     );
     if (!poll.isLost) return undefined;
     return { reason: describeWorkerPoll(poll), next: 'start a worker: enrich worker', isTemporalAway: false };
   } catch (error) {
-    if (!isTemporalAway(error)) return undefined;
+    if (!isTemporalUnreachable(error)) return undefined;
     const next =
       'check TEMPORAL_ADDRESS and that the server is running there; workers and commands wait for it';
     return { reason: 'Temporal does not answer', next, isTemporalAway: true };

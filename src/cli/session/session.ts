@@ -8,7 +8,7 @@ import { acquireStack, type Stack } from '../../dev/stack.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
-import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
+import { isTransientDatabaseError, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrate, type Migrated } from '../../db/migrate.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
@@ -95,7 +95,7 @@ export async function describeFailure(
   { config, stack }: Pick<Session, 'config' | 'stack'>,
   needs: SessionNeeds,
 ): Promise<unknown> {
-  if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
+  if (isTransientDatabaseError(error)) return describeDatabaseFailure(error, stack.databaseUrl);
   if (!needs.temporal && config.temporalAddress === undefined) return error;
   const { describeTemporalFailure } = await import('../../temporal/connection.ts');
   return describeTemporalFailure(error, stack.temporal);

@@ -8,7 +8,7 @@ import { comparisonForm, displayForm, organizationForm } from './values/normalis
  * The first key identifies a contact without a record id. A key has at most about 600 characters.
  *
  * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row. A row with an e-mail gets no `hash:` key,
- *   because this would triple the keys in every table; the plan finds such rows by `addressesOfHash`.
+ *   because this would triple the keys in every table; the plan finds such rows by `emailKeysOfHash`.
  * - A shared mailbox (`info@`) counts only together with the name: two colleagues with one mailbox stay two people.
  * - `name:<name>|<organization or domain>` only without other keys. The service would answer two namesakes at one
  *   employer alike.

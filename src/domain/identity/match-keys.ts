@@ -103,7 +103,7 @@ export function ownerKey(source: string, contactId: string): number {
 
 /**
  * Hashes identity keys to match keys, without duplicates. The hash of an e-mail is its own match key, because SQL
- * computes it too (`addressesOfHash`).
+ * computes it too (`emailKeysOfHash`).
  */
 export function matchKeysOf(keys: readonly string[]): number[] {
   const hashes = keys.map((key) =>

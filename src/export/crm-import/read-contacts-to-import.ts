@@ -5,7 +5,7 @@ import { namesNewEmployer } from '../../domain/identity/names/organization-agree
 import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
 import { personColumns, type ContactColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { exportOrder, isExport } from '../../db/run-states.ts';
+import { exportSortKey, isCrmExport } from '../../db/run-states.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 
 export type KnownValue = ReturnType<typeof knownPhone>;
@@ -71,7 +71,7 @@ export async function* readContactsToImport(
 
 export async function readExportHeaders({ pool }: Warehouse, source: string): Promise<string[][]> {
   const { rows } = await pool.query<{ header: string[] }>(
-    `select header from runs where source = $1 and header is not null and ${isExport('runs')}
+    `select header from runs where source = $1 and header is not null and ${isCrmExport('runs')}
      group by header order by max(as_of) desc, max(created_at) desc`,
     [source],
   );
@@ -110,10 +110,10 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
         select r.row_number, r.raw, r.opted_out_of_calls, u.header,
           json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
           r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
-          rank() over (order by ${exportOrder('u')} desc) as age
+          rank() over (order by ${exportSortKey('u')} desc) as age
         from (select * from run_rows where contact_id = c.contact_id offset 0) r
         cross join lateral (select * from runs where run_id = r.run_id offset 0) u
-        where u.source = c.source and ${isExport('u')}
+        where u.source = c.source and ${isCrmExport('u')}
       ) dated
       where age = 1
       group by header

@@ -9,7 +9,7 @@ type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 const connectMilliseconds = 15_000;
 /** Time without data after which the server counts as unreachable. */
 const silenceMilliseconds = 60_000;
-const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * Opens an export at a web URL. `fetch` follows redirects, and sends a login only to the host of the URL.
@@ -63,7 +63,7 @@ async function openAddress(
 
 /** Makes the error for an HTTP status. It is not a Problem if a retry can help. */
 function refusal(status: number, where: string): Error {
-  if (passingStatuses.has(status)) return new Error(`the server answers ${status}`);
+  if (transientStatuses.has(status)) return new Error(`the server answers ${status}`);
   const isMissing = status === 404 || status === 410;
   return new UsageProblem(
     isMissing ? 'export.missing' : 'export.refused',

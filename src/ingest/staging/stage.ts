@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { type Pool, DatabaseError, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { rowsWorthAnalyzing } from '../../db/database.ts';
-import { unfinishedText } from '../../db/run-states.ts';
+import { minRowsToAnalyze } from '../../db/database.ts';
+import { unfinishedCondition } from '../../db/run-states.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { formatCount, nounFor } from '../../domain/text/format.ts';
@@ -58,7 +58,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   if (staged === undefined) return undefined;
   const { rows, malformed } = staged;
   // After many inserts, the statistics are wrong: PostgreSQL would expect a single row of the run.
-  if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
+  if (rows > minRowsToAnalyze) await pool.query('analyze enrichment.run_rows (row_number)');
   return { rows, malformed, source: opened.columns.source, warnings: staged.warnings() };
 }
 
@@ -198,7 +198,7 @@ async function finishStaging(
   const { rowCount } = await client.query(
     `update enrichment.runs
      set header = $2, mapping = $3::jsonb, source = $4, rows_staged = $5, ingested_at = clock_timestamp()
-     where run_id = $1 and ${unfinishedText}`,
+     where run_id = $1 and ${unfinishedCondition}`,
     [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
   );
   // The run was cancelled while its rows were being staged.

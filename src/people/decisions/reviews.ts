@@ -3,8 +3,8 @@ import { weakReason, contestedReason, isPossible } from '../../domain/identity/d
 import { weigh } from '../../domain/identity/identity-evidence.ts';
 import { verdictOn, type ContactDecision, type RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import { UsageProblem, type DecisionNote } from '../../domain/problem.ts';
-import { type Warehouse, rolledBack } from '../../db/database.ts';
-import { exportOrder } from '../../db/run-states.ts';
+import { type Warehouse, inRolledBackTransaction } from '../../db/database.ts';
+import { exportSortKey } from '../../db/run-states.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
 import { digestQueued, inDigest, lockDigest } from '../digest.ts';
@@ -63,7 +63,7 @@ async function readUnfilled(
         and not exists (
           select from contact_matches m
           where m.source = k.source and m.contact_id = k.contact_id and m.valid_to is null)
-      order by k.source, k.contact_id, ${sql.raw(exportOrder('u'))} desc
+      order by k.source, k.contact_id, ${sql.raw(exportSortKey('u'))} desc
     ) newest
     where keys <> '{}' and not is_blocked
     order by as_of desc, created_at desc, row_number
@@ -211,7 +211,7 @@ export async function previewDecision(
   decision: Decision,
   note: DecisionNote,
 ): Promise<DecidedContact> {
-  return rolledBack(database, async (transaction) => {
+  return inRolledBackTransaction(database, async (transaction) => {
     await lockDigest(transaction);
     return decideIn(transaction, database, decision, note);
   });

@@ -14,7 +14,7 @@ import {
   type NameVerdict,
 } from '../../domain/identity/names/name-agreement.ts';
 import { formatCount } from '../../domain/text/format.ts';
-import { identifiesAlone } from '../../keys/key-lookups.ts';
+import { isIdentifyingKey } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
 /**
@@ -316,7 +316,7 @@ export async function findSamePeople(transaction: Transaction<Tables>): Promise<
  * first. If the rows of a record name different people, all of them are in `plan_repeated`.
  */
 export async function findRepeatedRecords(transaction: Transaction<Tables>, runId: string): Promise<void> {
-  const isShared = sql`not exists (select from unnest(keys) as k where ${identifiesAlone(sql`k`)})`;
+  const isShared = sql`not exists (select from unnest(keys) as k where ${isIdentifyingKey(sql`k`)})`;
   await sql`
     create temporary table plan_repeated on commit drop as
     select r.row_number, record.row_number as record_row, false as is_contested

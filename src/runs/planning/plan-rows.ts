@@ -4,8 +4,8 @@ import { peoplePerCall, peoplePerPage } from '../../domain/runs/batching.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { lateKindNames, phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
-import { type Warehouse, rowsWorthAnalyzing } from '../../db/database.ts';
-import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
+import { type Warehouse, minRowsToAnalyze } from '../../db/database.ts';
+import { addHashesOfOtherRows, addKnownEmails } from '../../keys/key-lookups.ts';
 import { dropRows, writeOutcomes, type Asked, findRepeatedRecords, findSamePeople } from './drop-rows.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gates.ts';
@@ -75,7 +75,7 @@ export async function planRows(
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL expects a handful of rows, and finding the first open page of 70,000 people took
       // minutes instead of 0.1 s. ANALYZE reads a sample of fixed size.
-      if (run.rows_staged > rowsWorthAnalyzing)
+      if (run.rows_staged > minRowsToAnalyze)
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
     const { digest, ...counts } = await countRows(transaction, runId, asked);
@@ -205,10 +205,10 @@ async function copyRows(
     create temporary table plan_keys on commit drop as
     select identity_key, row_number from plan_rows, unnest(keys) as identity_key
   `.execute(transaction);
-  await addKnownAddresses(transaction, asked.service, sql`plan_keys`);
+  await addKnownEmails(transaction, asked.service, sql`plan_keys`);
   await addHashesOfOtherRows(transaction, sql`plan_keys`);
   await addConfirmedPeople(transaction, { runId, service: asked.service });
-  if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
+  if (rows > minRowsToAnalyze) await sql`analyze plan_rows, plan_keys`.execute(transaction);
 }
 
 /** SQL sort order of cells: numbers before texts before empty cells. Equal cells keep the order of the file. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
-import { canSucceedLater } from '../../../src/db/postgres-errors.ts';
+import { isTransientDatabaseError } from '../../../src/db/postgres-errors.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { startTcpProxy } from '../../helpers/servers/tcp-proxy.ts';
 
@@ -25,7 +25,7 @@ it('a statement fails if its connection is lost silently, and the next one gets 
   await read();
   proxy.lose();
   const failure = await read().catch((error: unknown) => error);
-  expect(canSucceedLater(failure)).toBe(true);
+  expect(isTransientDatabaseError(failure)).toBe(true);
   expect((await read()).rows).toEqual([{ one: 1 }]);
 });
 
@@ -40,5 +40,5 @@ it('a transaction that stays idle too long is ended, and another process gets it
       await lock.execute(transaction);
     })
     .catch((error: unknown) => error);
-  expect(canSucceedLater(failure)).toBe(true);
+  expect(isTransientDatabaseError(failure)).toBe(true);
 });

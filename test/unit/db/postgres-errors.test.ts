@@ -1,6 +1,10 @@
 import { Client, DatabaseError } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { canSucceedLater, describeDatabaseFailure, passingStateOf } from '../../../src/db/postgres-errors.ts';
+import {
+  isTransientDatabaseError,
+  describeDatabaseFailure,
+  describeTransientState,
+} from '../../../src/db/postgres-errors.ts';
 import { startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
 it.each([
@@ -47,15 +51,17 @@ it.each([
   ['an exhausted disk quota', reported('XX000', 'could not extend file "base/5/2619": Disk quota exceeded')],
   ['a session that is refused because the disk is full', reported('XX000', 'could not write init file')],
 ])('%s is a temporary state of the database, so the work is repeated later', (_, error) => {
-  expect(canSucceedLater(error)).toBe(true);
-  expect(passingStateOf(error)).toEqual({
+  expect(isTransientDatabaseError(error)).toBe(true);
+  expect(describeTransientState(error)).toEqual({
     type: 'database.disk-full',
     message: 'the disk of the database is full',
   });
 });
 
-it('passingStateOf() returns undefined for an error that can contain data of a row', () => {
-  expect(passingStateOf(reported('23505', 'duplicate key'))).toBeUndefined();
-  expect(passingStateOf(new Error('could not write init file'))).toBeUndefined();
-  expect(canSucceedLater(reported('XX000', 'unexpected chunk number 0 in pg_toast_2619'))).toBe(false);
+it('describeTransientState() returns undefined for an error that can contain data of a row', () => {
+  expect(describeTransientState(reported('23505', 'duplicate key'))).toBeUndefined();
+  expect(describeTransientState(new Error('could not write init file'))).toBeUndefined();
+  expect(isTransientDatabaseError(reported('XX000', 'unexpected chunk number 0 in pg_toast_2619'))).toBe(
+    false,
+  );
 });

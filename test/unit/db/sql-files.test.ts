@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runPriorities } from '../../../src/contract/temporal-names.ts';
-import { oneOf } from '../../../src/db/expressions.ts';
-import { allStatuses, planKeyPrefix, unfinishedText } from '../../../src/db/run-states.ts';
-import { keptPlanSettings } from '../../../src/db/session-settings.ts';
+import { nameListText } from '../../../src/db/expressions.ts';
+import { allRunStatuses, planKeyPrefix, unfinishedCondition } from '../../../src/db/run-states.ts';
+import { stablePlanSettings } from '../../../src/db/session-settings.ts';
 import { identityColumns } from '../../../src/domain/identity/identity.ts';
 import { switchboard } from '../../../src/domain/identity/values/phone.ts';
 import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
@@ -34,42 +34,50 @@ const contactColumns = personColumns.filter(({ inContacts }) => inContacts);
 const identityCells = identityColumns.map(
   (name) => `${name} ${name === 'other_emails' ? 'text[]' : 'text'},`,
 );
-const keptPlans = Object.entries(keptPlanSettings).map(([name, value]) => `set ${name} = ${value}`);
+const keptPlans = Object.entries(stablePlanSettings).map(([name, value]) => `set ${name} = ${value}`);
 const valuesOfGroups = Object.entries(contactFieldGroups).map(([group, columns]) => {
   const members = Object.keys(columns).map((column) => `'${column}', p.${column}`);
   return `when '${group}' then jsonb_build_object(${members.join(', ')})`;
 });
 
 it.each<[file: string, what: string, text: string]>([
-  ['runs.sql', 'statuses of runs', `check (status in (${oneOf(allStatuses)}))`],
-  ['runs.sql', 'statuses of unfinished runs', `where ${unfinishedText};`],
-  ['runs.sql', 'outcomes', `check (outcome in (${oneOf(outcomes)}))`],
+  ['runs.sql', 'statuses of runs', `check (status in (${nameListText(allRunStatuses)}))`],
+  ['runs.sql', 'statuses of unfinished runs', `where ${unfinishedCondition};`],
+  ['runs.sql', 'outcomes', `check (outcome in (${nameListText(outcomes)}))`],
   ['runs.sql', 'cells that identify a contact', identityCells.join(' ')],
   ['facts.sql', 'cells that identify a contact', identityCells.join(' ')],
-  ['facts.sql', 'kinds of observations', `check (kind in (${oneOf(['answer', ...deliveryKindNames])}))`],
-  ['facts.sql', 'verdicts about contacts', `check (verdict in (${oneOf(recordedVerdicts)}))`],
-  ['ledger.sql', 'statuses of calls', `check (status in (${oneOf(attemptStatuses)}))`],
+  [
+    'facts.sql',
+    'kinds of observations',
+    `check (kind in (${nameListText(['answer', ...deliveryKindNames])}))`,
+  ],
+  ['facts.sql', 'verdicts about contacts', `check (verdict in (${nameListText(recordedVerdicts)}))`],
+  ['ledger.sql', 'statuses of calls', `check (status in (${nameListText(attemptStatuses)}))`],
   [
     'ledger.sql',
     'statuses of calls that hold credits',
-    `(credits_settled is null) = (status in (${oneOf(statusesWithReservation)}))`,
+    `(credits_settled is null) = (status in (${nameListText(statusesWithReservation)}))`,
   ],
   [
     'ledger.sql',
     'statuses of open calls in an index',
-    `where status in (${oneOf(statusesWithReservation)});`,
+    `where status in (${nameListText(statusesWithReservation)});`,
   ],
-  ['late-results.sql', 'statuses of deliveries', `check (status in (${oneOf(deliveryStatuses)}))`],
-  ['late-results.sql', 'kinds of late results', `check (kind in (${oneOf(lateKindNames)}))`],
+  ['late-results.sql', 'statuses of deliveries', `check (status in (${nameListText(deliveryStatuses)}))`],
+  ['late-results.sql', 'kinds of late results', `check (kind in (${nameListText(lateKindNames)}))`],
   ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
   ['people.sql', 'columns of a contact', contactColumns.map(({ name }) => `p.${name},`).join(' ')],
   ['people.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
-  ['run-figures.sql', 'kinds of deliveries', `array_position(array[${oneOf(deliveryKindNames)}], kind)`],
+  [
+    'run-figures.sql',
+    'kinds of deliveries',
+    `array_position(array[${nameListText(deliveryKindNames)}], kind)`,
+  ],
   ['run-figures.sql', 'pattern for switchboard numbers', `like_regex "^${switchboard}$"`],
   [
     'run-figures.sql',
     'statuses of calls that hold credits',
-    `filter (where status in (${oneOf(statusesWithReservation)}))`,
+    `filter (where status in (${nameListText(statusesWithReservation)}))`,
   ],
   [
     'rate-windows.sql',
@@ -82,15 +90,19 @@ it.each<[file: string, what: string, text: string]>([
     'longest rate window',
     `counted_until < at - make_interval(secs => ${maxWindowSeconds})`,
   ],
-  ['budgets.sql', 'periods of budgets', `check (period in (${oneOf(budgetPeriodNames)}))`],
+  ['budgets.sql', 'periods of budgets', `check (period in (${nameListText(budgetPeriodNames)}))`],
   [
     'budgets.sql',
     'names of budgets',
     `(values ${budgetPeriodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
   ],
   ['admission.sql', 'settings for cached query plans', keptPlans.join(' ')],
-  ['admission.sql', 'priorities of runs', `array_position(array[${oneOf(runPriorities)}], of_priority)`],
-  ['notifications.sql', 'events of notifications', `check (event in (${oneOf(notifiedEvents)}))`],
+  [
+    'admission.sql',
+    'priorities of runs',
+    `array_position(array[${nameListText(runPriorities)}], of_priority)`,
+  ],
+  ['notifications.sql', 'events of notifications', `check (event in (${nameListText(notifiedEvents)}))`],
   ['notifications.sql', 'key prefix of runs that only plan', `not like '${planKeyPrefix}%'`],
   [
     'common-columns.sql',
