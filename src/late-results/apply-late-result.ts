@@ -23,17 +23,17 @@ import { keyOfId, factsOfLateResult } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import {
-  hashOfPerson,
+  hashPersonForAttempt,
   hiddenId,
-  writeAboutPeople,
+  withSuppressionsLocked,
   isHiddenId,
-  listedRows,
-  readListedRows,
+  suppressedRows,
+  readSuppressedRows,
 } from '../suppression/suppression-list.ts';
 import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
 import { fillResults, hashesOfEmails, lockCall, type LockedCall } from './expected-results.ts';
 import { writeObservations, type NewObservation } from '../people/people-tables.ts';
-import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
+import { suppressionKeysOfPeople, suppressionKeysOfRows } from '../suppression/compared-keys.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
@@ -61,7 +61,7 @@ export async function applyLateResult(
   for (;;) {
     // The digest collects all keys of the people in the answer. The suppression list may contain one of these keys.
     await digest(warehouse);
-    const effect = await writeAboutPeople(warehouse.database, (transaction) =>
+    const effect = await withSuppressionsLocked(warehouse.database, (transaction) =>
       apply(transaction, delivery, content),
     );
     if (effect === 'not-digested') continue;
@@ -128,7 +128,7 @@ async function apply(
   });
   await recordLateLookups(transaction, call, {
     results: given.flatMap(({ personId }) =>
-      kindsIn(results.covers, hashOfPerson(attemptId, personId)).map((lateKind) => ({
+      kindsIn(results.covers, hashPersonForAttempt(attemptId, personId)).map((lateKind) => ({
         personKey: keyOfId(personId),
         lateKind,
       })),
@@ -190,7 +190,7 @@ async function namePeople(
   kind: DeliveryKind,
 ): Promise<readonly (PersonOfCall | undefined)[]> {
   const { attemptId } = call;
-  const keyOf = (personId: string): string => hashOfPerson(attemptId, personId);
+  const keyOf = (personId: string): string => hashPersonForAttempt(attemptId, personId);
   if (!call.hasAnswer)
     return people.map(({ id }) => (id === undefined ? undefined : { personId: id, key: keyOf(id) }));
   const expected = new Map(
@@ -391,7 +391,7 @@ async function suppressedOfDelivery(
       ...(keys.get(number) ?? []),
     ],
   }));
-  const listed = await readListedRows(transaction, keysOfPeople(compared));
+  const listed = await readSuppressedRows(transaction, suppressionKeysOfPeople(compared));
   const isListed = (number: number): boolean =>
     listed.has(number) || isHiddenId(personIds[number] ?? '') || (isUnnamed(number) && isUnnamedSuppressed);
   const listedIds = new Set(
@@ -439,7 +439,7 @@ async function asksForSuppressed(
     select row_number from attempt_people
     where attempt_id = ${attemptId} and outcome is distinct from ${'not_found' satisfies Outcome}`;
   const { rows: found } = await sql<{ asksForSuppressed: boolean }>`
-    select exists (${listedRows(keysOfRows(runId, rows))}) or exists (
+    select exists (${suppressedRows(suppressionKeysOfRows(runId, rows))}) or exists (
       select 1 from run_rows where run_id = ${runId} and row_number in (${rows})
         and contact_id = 'erased:' || row_number) as "asksForSuppressed"
   `.execute(transaction);

@@ -5,7 +5,7 @@ import { isRoleAddress, parseEmail } from '../domain/identity/values/email-addre
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/close-attempt.ts';
-import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
+import { hashPersonForAttempt, hashForAttempt } from '../suppression/suppression-list.ts';
 
 /** One kind of late result that is expected for one person of an answer. */
 export interface ExpectedResult {
@@ -99,12 +99,12 @@ export function expectResults(
 export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
   return emails.flatMap((each) => {
     const email = parseEmail(each ?? '');
-    return email === undefined || isRoleAddress(email) ? [] : [hashOfAttempt(attemptId, email)];
+    return email === undefined || isRoleAddress(email) ? [] : [hashForAttempt(attemptId, email)];
   });
 }
 
 export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
-  return `${kind}/${hashOfPerson(attemptId, personId)}`;
+  return `${kind}/${hashPersonForAttempt(attemptId, personId)}`;
 }
 
 /** Marks expected results as delivered. Each result is marked once. */

@@ -6,7 +6,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/suppression-list.ts';
+import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, toSlotWait, type SqlSlotWait, type SlotWait } from './rate-windows.ts';
 import type { PauseReason } from '../contract/pause-reasons.ts';
@@ -96,7 +96,7 @@ async function admitAll(
 ): Promise<readonly Admission[]> {
   const admissions = await admitCalls(database, requests, limits, false);
   if (admissions !== undefined) return admissions;
-  return writeAboutPeople(database, async (transaction) => {
+  return withSuppressionsLocked(database, async (transaction) => {
     const allowed: AdmissionRequest[] = [];
     for (const request of requests) {
       const asked = sql`select unnest(${request.rowNumbers}::int[])`;

@@ -2,12 +2,16 @@ import { sql, type Transaction } from 'kysely';
 import { readyPerson, weigh, type Fit } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
-import { keysOfPeople, keysOfRows, recordKeysOf } from '../suppression/compared-keys.ts';
 import {
-  extendEntries,
-  hideFoundPeople,
-  listedRows,
-  readListedRows,
+  suppressionKeysOfPeople,
+  suppressionKeysOfRows,
+  recordKeysOf,
+} from '../suppression/compared-keys.ts';
+import {
+  extendSuppressions,
+  hideSuppressedPeople,
+  suppressedRows,
+  readSuppressedRows,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
 import type { AnsweredCall, AskedRow, ListedOfCall } from './answered-call.ts';
@@ -32,9 +36,9 @@ function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
     keys: keysOfPerson(person),
   }));
   return sql`
-    ${keysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}
+    ${suppressionKeysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}
     union all
-    ${keysOfPeople(ofAnswer, false)}`;
+    ${suppressionKeysOfPeople(ofAnswer, false)}`;
 }
 
 /**
@@ -47,7 +51,9 @@ export async function readListed(
 ): Promise<(call: AnsweredCall) => ListedOfCall> {
   const listed = new Map<AnsweredCall, ListedOfCall>();
   for (const call of calls) {
-    const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(transaction);
+    const { rows } = await sql<{ row_number: number }>`${suppressedRows(keysOfCall(call))}`.execute(
+      transaction,
+    );
     listed.set(call, listedOfCall(call, new Set(rows.map((row) => row.row_number))));
   }
   return (call) => listed.get(call) ?? nobody;
@@ -92,7 +98,7 @@ export async function readForbiddenFills(
     const { id, named } = recordKeysOf(contact, record.identity);
     return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
   });
-  const listed = await readListedRows(transaction, keysOfPeople(compared));
+  const listed = await readSuppressedRows(transaction, suppressionKeysOfPeople(compared));
   return new Set(fills.flatMap(({ contact }, number) => (listed.has(number) ? [contact] : [])));
 }
 
@@ -114,8 +120,8 @@ export async function removeSuppressed(
     // Weak evidence can be wrong, so the keys of such a row are not added to the suppression entries.
     matchIndex === undefined || isWeak ? [] : [{ rowNumber, person: numberOfMatch(matchIndex) }],
   );
-  await extendEntries(transaction, runId, theirs, keysOfCall(call));
-  await hideFoundPeople(transaction, [attemptId], ids);
+  await extendSuppressions(transaction, runId, theirs, keysOfCall(call));
+  await hideSuppressedPeople(transaction, [attemptId], ids);
   await transaction.deleteFrom('raw_answers').where('attempt_id', '=', attemptId).execute();
   await clearSuppressedRows(
     transaction,

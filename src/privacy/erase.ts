@@ -11,7 +11,11 @@ import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key
 import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { containsAny, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
-import { hideFoundPeople, lockSuppressionsExclusive, suppress } from '../suppression/suppression-list.ts';
+import {
+  hideSuppressedPeople,
+  lockSuppressionsExclusive,
+  addSuppressions,
+} from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface ErasureFigures {
@@ -95,7 +99,7 @@ export async function erase(
     await lockDigest(transaction);
     await digestQueued(transaction, database);
     const traces = await findPerson(transaction, known);
-    await suppress(transaction, [...traces.keys, ...traces.recordKeys], {
+    await addSuppressions(transaction, [...traces.keys, ...traces.recordKeys], {
       ...note,
       reason: note.reason ?? 'erased',
     });
@@ -120,7 +124,7 @@ export async function erase(
     await sql`
       update attempt_people set person_id = null where person_id = any(${traces.personIds}::text[])
     `.execute(transaction);
-    await hideFoundPeople(transaction, traces.attemptIds, traces.personIds);
+    await hideSuppressedPeople(transaction, traces.attemptIds, traces.personIds);
     await eraseFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces);

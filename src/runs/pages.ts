@@ -9,7 +9,7 @@ import type { Warehouse } from '../db/database.ts';
 import { earlierLookups, type Asked } from './planning/drop-rows.ts';
 import { registerWaitingBatches, type BatchesOfRun } from '../ledger/admit.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/suppression-list.ts';
+import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -35,7 +35,7 @@ export async function openPage(
   page: number,
   asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
-  return writeAboutPeople(warehouse.database, async (transaction) => {
+  return withSuppressionsLocked(warehouse.database, async (transaction) => {
     // A simultaneous erasure either commits before this claim, or removes the claim.
     await sql`
       create temporary table page_keys on commit drop as

@@ -2,8 +2,8 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { emailKeysOfHash } from '../keys/key-lookups.ts';
 import { digest, inDigest } from '../people/digest.ts';
 import { recordContacts } from '../people/record-contacts.ts';
-import { suppressNotAsked } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/suppression-list.ts';
+import { dropSuppressedWithoutCall } from '../suppression/drop-suppressed.ts';
+import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { getRun } from './runs.ts';
@@ -22,8 +22,8 @@ export async function reconcileContacts(warehouse: Warehouse, runId: string, sig
   for (let after = 0; after < rowsStaged; after += rowsPerBatch) {
     signal.throwIfAborted();
     const last = after + rowsPerBatch;
-    await writeAboutPeople(warehouse.database, (transaction) =>
-      suppressNotAsked(transaction, runId, { first: after + 1, last }),
+    await withSuppressionsLocked(warehouse.database, (transaction) =>
+      dropSuppressedWithoutCall(transaction, runId, { first: after + 1, last }),
     );
     await inDigest(warehouse.database, (transaction) =>
       recordContacts(transaction, runId, sql<boolean>`(r.row_number > ${after} and r.row_number <= ${last})`),

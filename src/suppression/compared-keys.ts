@@ -48,7 +48,7 @@ export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): Raw
   cross join lateral (select * from runs where run_id = r.run_id offset 0) runs`;
 
 /** SQL query of the keys of staged rows, with their employers' domains and their CRM records. */
-export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
+export function suppressionKeysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select r.row_number, identity_key
     from ${rowsWithRun(runId, rowNumbers)}
@@ -58,18 +58,21 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
 }
 
 /** Keys of a person to compare with the suppression list, under a number. A number can have several entries. */
-interface PersonKeys {
+interface NumberedKeys {
   readonly number: number;
   readonly keys: readonly string[];
 }
 
 /**
  * SQL query of `row_number` and `identity_key`: the keys of people, and all keys that the warehouse has for them
- * (`keysOfKnown`).
+ * (`suppressionKeysOfKnownPeople`).
  *
- * @param isPresent false: an answer has newer values than the warehouse
+ * @param withCurrentValues false: an answer has newer values than the warehouse
  */
-export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): RawBuilder<unknown> {
+export function suppressionKeysOfPeople(
+  people: readonly NumberedKeys[],
+  withCurrentValues = true,
+): RawBuilder<unknown> {
   // The type jsonb refuses half of a surrogate pair, so such text is repaired.
   const rows = people.map(({ number, keys }) => ({
     row_number: number,
@@ -80,7 +83,7 @@ export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): R
   return sql`
     select p.row_number, unnest(p.keys) as identity_key from (${given}) p
     union all
-    ${keysOfKnown(peopleWithKeysOf(given), isPresent)}`;
+    ${suppressionKeysOfKnownPeople(knownPeopleOfRows(given), withCurrentValues)}`;
 }
 
 /**
@@ -90,7 +93,7 @@ export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): R
  *
  * @param rows query of `row_number` and `keys` as in `run_rows`
  */
-export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
+export function knownPeopleOfRows(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select distinct r.row_number, o.service, o.person_key
     from (${rows}) r
@@ -108,12 +111,15 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
 
 /**
  * SQL query of `row_number` and `identity_key`: the ids, profiles and e-mails in all observations of known people; if
- * `isPresent`, also their current e-mail and employer's domain. Observed e-mails become hashes, because an e-mail at a
- * former employer must not match a listed domain.
+ * `withCurrentValues`, also their current e-mail and employer's domain. Observed e-mails become hashes, because an
+ * e-mail at a former employer must not match a listed domain.
  *
  * @param people query of `row_number`, `service` and `person_key`
  */
-export function keysOfKnown(people: RawBuilder<unknown>, isPresent = true): RawBuilder<unknown> {
+export function suppressionKeysOfKnownPeople(
+  people: RawBuilder<unknown>,
+  withCurrentValues = true,
+): RawBuilder<unknown> {
   return sql`
     select p.row_number, k.identity_key
     from (${people}) p
@@ -129,7 +135,7 @@ export function keysOfKnown(people: RawBuilder<unknown>, isPresent = true): RawB
       from (select * from people where service = p.service and person_key = p.person_key offset 0) known
       cross join unnest(array['email:' || known.email, 'domain:' || known.organization_domain])
         as present (identity_key)
-      where ${isPresent}
+      where ${withCurrentValues}
     ) k (identity_key)
     where k.identity_key is not null`;
 }

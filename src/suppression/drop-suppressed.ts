@@ -4,12 +4,18 @@ import { selectContact } from '../keys/contact-key.ts';
 import { rowHasOneOfKeys } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
-import { keysOfKnown, keysOfPeople, keysOfRows, peopleWithKeysOf, rowsWithRun } from './compared-keys.ts';
-import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
+import {
+  suppressionKeysOfKnownPeople,
+  suppressionKeysOfPeople,
+  suppressionKeysOfRows,
+  knownPeopleOfRows,
+  rowsWithRun,
+} from './compared-keys.ts';
+import { hasSuppressions, suppressedRows, readSuppressedRows } from './suppression-list.ts';
 import { identityColumns } from '../domain/identity/identity.ts';
 
 /** Suppresses rows from `first` to `last` that the run makes no call for. `dropSuppressed` covers the other rows. */
-export async function suppressNotAsked(
+export async function dropSuppressedWithoutCall(
   database: Kysely<Tables>,
   runId: string,
   { first, last }: { readonly first: number; readonly last: number },
@@ -45,13 +51,13 @@ export async function dropSuppressed(
     from (${rows}) r
     cross join lateral (${selectContact(sql`r.source`, sql`r.contact_id`)}) c`;
   const { rows: dropped } = await sql<{ row_number: number }>`
-    with people_of_rows as materialized (${peopleOfContacts} union ${peopleWithKeysOf(rows)}),
+    with people_of_rows as materialized (${peopleOfContacts} union ${knownPeopleOfRows(rows)}),
     keys_of_rows as materialized (
-      ${keysOfRows(runId, rowNumbers)}
+      ${suppressionKeysOfRows(runId, rowNumbers)}
       union all
-      ${keysOfKnown(sql`select * from people_of_rows`)}
+      ${suppressionKeysOfKnownPeople(sql`select * from people_of_rows`)}
     ),
-    listed as (${listedRows(sql`select * from keys_of_rows`)}),
+    listed as (${suppressedRows(sql`select * from keys_of_rows`)}),
     unclaimed as (
       delete from claims where ctid = any(${ctidsOfRows('claims', runId, sql`select row_number from listed`)})
     ),
@@ -76,7 +82,7 @@ export async function dropSuppressed(
  * person with one of these identifiers.
  */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
-  const listed = await readListedRows(database, keysOfPeople([{ number: 1, keys }]));
+  const listed = await readSuppressedRows(database, suppressionKeysOfPeople([{ number: 1, keys }]));
   return listed.size > 0;
 }
 

@@ -20,7 +20,7 @@ export interface SuppressionEntry {
 
 /**
  * Locks the suppression list for a transaction that changes the list. This must be the transaction's first lock,
- * because `writeAboutPeople` also takes it first.
+ * because `withSuppressionsLocked` also takes it first.
  */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(suppressions_lock())`.execute(transaction);
@@ -31,7 +31,7 @@ export async function lockSuppressionsExclusive(transaction: Transaction<Tables>
  * who is suppressed at the same time is not written again. The transaction runs again after a conflict or deadlock: it
  * cannot lock all contacts at its start, because one decision leads to the next.
  */
-export async function writeAboutPeople<Result>(
+export async function withSuppressionsLocked<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
@@ -51,7 +51,7 @@ export async function writeAboutPeople<Result>(
  *
  * @param keys as `listedEntries` takes them
  */
-export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
+export function suppressedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select distinct row_number from (${listedEntries(keys)}) listed_entries`;
 }
 
@@ -87,7 +87,7 @@ function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * True if the suppression list has an entry. With an empty list this is cheaper than `listedRows`, which delayed
+ * True if the suppression list has an entry. With an empty list this is cheaper than `suppressedRows`, which delayed
  * nightly batches.
  */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
@@ -103,7 +103,7 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
  * @param keys identity keys, and `domain:` keys
  * @returns number of new entries
  */
-export async function suppress(
+export async function addSuppressions(
   transaction: Transaction<Tables>,
   keys: readonly string[],
   note: DecisionNote,
@@ -131,7 +131,7 @@ export async function suppress(
  *
  * @returns how many keys are new, and which rows have no key
  */
-export async function suppressStaged(
+export async function suppressStagedPeople(
   warehouse: Warehouse,
   runId: string,
   note: DecisionNote,
@@ -153,7 +153,7 @@ export async function suppressStaged(
       .where('run_id', '=', runId)
       .where('keys', '=', sql<string[]>`'{}'`)
       .executeTakeFirstOrThrow();
-    const added = await suppress(
+    const added = await addSuppressions(
       transaction,
       named.rows.map(({ key }) => key),
       note,
@@ -167,7 +167,7 @@ export async function suppressStaged(
  *
  * @returns number of removed entries
  */
-export async function unsuppress(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
+export async function removeSuppressions(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
     const removed = await transaction
@@ -183,12 +183,12 @@ export async function unsuppress(warehouse: Warehouse, keys: readonly string[]):
  *
  * @param keys as `listedEntries` takes them
  */
-export async function readListedRows(
+export async function readSuppressedRows(
   database: Kysely<Tables>,
   keys: RawBuilder<unknown>,
 ): Promise<ReadonlySet<number>> {
   if (!(await hasSuppressions(database))) return new Set();
-  const { rows } = await sql<{ row_number: number }>`${listedRows(keys)}`.execute(database);
+  const { rows } = await sql<{ row_number: number }>`${suppressedRows(keys)}`.execute(database);
   return new Set(rows.map((row) => row.row_number));
 }
 
@@ -249,7 +249,7 @@ function sha256(key: string): Buffer {
  * @param theirs numbers of rows, and for each the number of its person in `keys`
  * @param keys query of `row_number` and `identity_key`
  */
-export async function extendEntries(
+export async function extendSuppressions(
   transaction: Transaction<Tables>,
   runId: string,
   theirs: readonly { readonly rowNumber: number; readonly person: number }[],
@@ -292,7 +292,7 @@ function hiddenForm(id: RawBuilder<unknown>): RawBuilder<unknown> {
  * Hides suppressed or erased people in the records of calls: replaces their ids by `hiddenId`, and removes the hashes
  * of their e-mails. The hidden id still shows that a late result belongs to the call, so that its price counts.
  */
-export async function hideFoundPeople(
+export async function hideSuppressedPeople(
   transaction: Transaction<Tables>,
   attemptIds: readonly string[],
   personIds: readonly string[],
@@ -316,15 +316,15 @@ export function isHiddenId(id: string): boolean {
  * call's answer. Otherwise their price could not be told from the price of a stranger's results.
  */
 export function hiddenId(attemptId: string, personId: string): string {
-  return hidden + hashOfAttempt(attemptId, personId);
+  return hidden + hashForAttempt(attemptId, personId);
 }
 
 /** The hash by which stored results of deliveries identify a person of a call, also after this person's erasure. */
-export function hashOfPerson(attemptId: string, personId: string): string {
-  return isHiddenId(personId) ? personId.slice(hidden.length) : hashOfAttempt(attemptId, personId);
+export function hashPersonForAttempt(attemptId: string, personId: string): string {
+  return isHiddenId(personId) ? personId.slice(hidden.length) : hashForAttempt(attemptId, personId);
 }
 
 /** A hash of a value of a person in a call. The same value has another hash in each call. */
-export function hashOfAttempt(attemptId: string, value: string): string {
+export function hashForAttempt(attemptId: string, value: string): string {
   return createHash('sha256').update(`${attemptId}\n${value}`).digest('hex').slice(0, hashLength);
 }

@@ -9,9 +9,9 @@ import {
   countSuppressions,
   findSuppressions,
   listSuppressions,
-  suppress,
-  suppressStaged,
-  unsuppress,
+  addSuppressions,
+  suppressStagedPeople,
+  removeSuppressions,
 } from '../../suppression/suppression-list.ts';
 import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
@@ -53,7 +53,7 @@ ${waysToNamePerson}
     .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
       const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
-        database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
+        database.transaction().execute((transaction) => addSuppressions(transaction, keys, noteOf(options))),
       );
       printFacts(options.json, { added, present: keys.length - added });
     });
@@ -75,7 +75,9 @@ Exit code 3: "nameless rows" have no identifier, so the list lacks their people.
       const config = settingsOf();
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
-        withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
+        withStagedExport(session, spec, (runId) =>
+          suppressStagedPeople(session.warehouse, runId, noteOf(options)),
+        ),
       );
       printFacts(options.json, { added, nameless_rows: namelessRows, first_nameless_rows: firstNameless });
       if (namelessRows > 0) process.exitCode = exitCodes.needsOperator;
@@ -95,7 +97,7 @@ function removeCommand(): Command {
       const question = `let runs ask for ${formatCount(keys.length, 'listed person', 'listed people')} again?`;
       const isRemoved = await approves(question, options, 'nothing was removed');
       const removed = isRemoved
-        ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => unsuppress(warehouse, keys))
+        ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => removeSuppressions(warehouse, keys))
         : 0;
       printFacts(options.json, { removed, absent: isRemoved ? keys.length - removed : 0 });
     });

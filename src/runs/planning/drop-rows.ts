@@ -4,7 +4,7 @@ import { phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
 import { clearSuppressedRow } from '../../suppression/drop-suppressed.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
-import { hasSuppressions, listedRows } from '../../suppression/suppression-list.ts';
+import { hasSuppressions, suppressedRows } from '../../suppression/suppression-list.ts';
 import { claimedElsewhere } from '../claims.ts';
 import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
 import { nameCells } from '../../db/expressions.ts';
@@ -160,7 +160,7 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
     where r.run_id = ${runId} and r.outcome is null
   `;
   const listed = withSamePeople(
-    listedRows(keys),
+    suppressedRows(keys),
     'on the suppression list',
     'the same person is on the suppression list by another row',
   );

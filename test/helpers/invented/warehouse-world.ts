@@ -11,7 +11,7 @@ import { recordDecision } from '../../../src/people/decisions/reviews.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { dropSuppressed } from '../../../src/suppression/drop-suppressed.ts';
-import { suppress } from '../../../src/suppression/suppression-list.ts';
+import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
@@ -370,7 +370,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         suppressions += 1;
         await warehouse.database
           .transaction()
-          .execute((transaction) => suppress(transaction, keysOf(step.human), note));
+          .execute((transaction) => addSuppressions(transaction, keysOf(step.human), note));
         return;
       case 'erase':
         await erase(warehouse, keysOf(step.human), note);

@@ -10,7 +10,7 @@ import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
 import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { suppress } from '../../../src/suppression/suppression-list.ts';
+import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
 
 /** Service, freshness and field groups of the look-ups in tests. */
 export const asked: Asked = {
@@ -194,5 +194,5 @@ export async function insertLookup(
 /** Puts identity keys on the suppression list, as `enrich suppress add` does. */
 export async function putOnList({ database }: Warehouse, ...keys: readonly string[]): Promise<void> {
   const note = { by: 'test', reason: undefined };
-  await database.transaction().execute((transaction) => suppress(transaction, keys, note));
+  await database.transaction().execute((transaction) => addSuppressions(transaction, keys, note));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { unsuppress } from '../../../src/suppression/suppression-list.ts';
+import { removeSuppressions } from '../../../src/suppression/suppression-list.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
@@ -57,7 +57,7 @@ it('a row stays suppressed in later runs after a suppressed answer, until the en
   await putOnList(warehouse, 'domain:listed-one.example');
   expect(await runOf(row, person)).toEqual(['suppressed']);
   expect(await opened({ ...row, contactId: 'elsewhere' })).toEqual(['suppressed']);
-  await unsuppress(warehouse, ['domain:listed-one.example']);
+  await removeSuppressions(warehouse, ['domain:listed-one.example']);
   expect(await opened(row)).toEqual([null]);
 });
 

@@ -6,9 +6,9 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
   findSuppressions,
   listSuppressions,
-  suppress,
-  suppressStaged,
-  unsuppress,
+  addSuppressions,
+  suppressStagedPeople,
+  removeSuppressions,
 } from '../../../src/suppression/suppression-list.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -29,7 +29,7 @@ const warehouse = await warehouseOfFile();
 beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
 
 const put = (...keys: string[]): Promise<number> =>
-  warehouse.database.transaction().execute((transaction) => suppress(transaction, keys, note));
+  warehouse.database.transaction().execute((transaction) => addSuppressions(transaction, keys, note));
 
 const hash = (algorithm: 'md5' | 'sha256', text: string): string =>
   createHash(algorithm).update(text).digest('hex');
@@ -74,7 +74,7 @@ it('a suppressed shared mailbox suppresses all its users; with a name, it suppre
   await put('email:info@acme.example');
   const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
   expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
-  await unsuppress(warehouse, ['email:info@acme.example']);
+  await removeSuppressions(warehouse, ['email:info@acme.example']);
   await put(shared[0]!);
   expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', null]);
 });
@@ -91,10 +91,10 @@ it('the cells of a suppressed row are removed', async () => {
   ]);
 });
 
-it('suppressStaged() returns the count and the first five of the rows that identify no person', async () => {
+it('suppressStagedPeople() returns the count and the first five of the rows that identify no person', async () => {
   const nameless = Array.from({ length: 6 }, () => ({ keys: [] }));
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, ...nameless]);
-  expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
+  expect(await suppressStagedPeople(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
     added: 1,
     namelessRows: 6,
     firstNameless: [2, 3, 4, 5, 6],
@@ -164,7 +164,7 @@ it.each([
   expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
 });
 
-it('a person suppressed by the id in an answer stays suppressed in the next plan, until unsuppress()', async () => {
+it('a person suppressed by the id in an answer stays suppressed in plans until removeSuppressions()', async () => {
   const call = await callWithPhones(warehouse);
   const listed = `person:${call.ids[0]!}`;
   await put(listed);
@@ -172,7 +172,7 @@ it('a person suppressed by the id in an answer stays suppressed in the next plan
   const again = call.people.map(({ identity }) => ({ keys: [`email:${identity.email!}`] }));
   const inTheCrm = call.people.map((_, index) => ({ ...again[index]!, contactId: `crm-${index}` }));
   expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
-  await unsuppress(warehouse, [listed]);
+  await removeSuppressions(warehouse, [listed]);
   expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
 });
 
