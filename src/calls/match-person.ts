@@ -6,7 +6,7 @@ import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { keysOfPerson } from '../domain/identity/match-keys.ts';
+import { suppressionKeysOfPerson } from '../domain/identity/match-keys.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { applyBudgetLimits, openBudgetsOfRun, reserveCredits } from '../ledger/credit-ledger.ts';
 import {
@@ -88,7 +88,8 @@ async function refuseSuppressedAnswer(
   { warehouse }: MatchDependencies,
   { person }: MatchAnswer,
 ): Promise<void> {
-  if (person === undefined || !(await isSuppressed(warehouse.database, keysOfPerson(person)))) return;
+  if (person === undefined || !(await isSuppressed(warehouse.database, suppressionKeysOfPerson(person))))
+    return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
     // This exit code tells programs to stop. With an ordinary failure, they would repeat the command and pay again.

@@ -8,8 +8,8 @@ import {
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
 import {
-  assignDelivered,
-  deliveredResults,
+  assignDeliveredPeople,
+  resultsInDelivery,
   type DeliveredResults,
 } from '../domain/late-results/expected-results.ts';
 import { formatPeopleCount, nounFor } from '../domain/text/format.ts';
@@ -111,7 +111,7 @@ async function apply(
   }
 
   const people = content.people.map((person, index) => ({ ...person, ...named[index] }));
-  const results = deliveredResults(
+  const results = resultsInDelivery(
     people.flatMap(({ key, ...person }) => (key === undefined ? [] : [{ ...person, key }])),
     { kind, targetFields: content.targetFields },
   );
@@ -200,7 +200,7 @@ async function namePeople(
     ]),
   );
   const known = await idsInAnswers(transaction, call, people);
-  const assigned = assignDelivered(
+  const assigned = assignDeliveredPeople(
     [...expected.values()],
     people.map(({ id, addresses }) => ({
       key: id === undefined ? undefined : keyOf(id),

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
-import { isRoleAddress, parseEmail } from '../domain/identity/values/email-address.ts';
+import { isSharedMailbox, parseEmail } from '../domain/identity/values/email-address.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/close-attempt.ts';
@@ -99,7 +99,7 @@ export function expectResults(
 export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
   return emails.flatMap((each) => {
     const email = parseEmail(each ?? '');
-    return email === undefined || isRoleAddress(email) ? [] : [hashForAttempt(attemptId, email)];
+    return email === undefined || isSharedMailbox(email) ? [] : [hashForAttempt(attemptId, email)];
   });
 }
 

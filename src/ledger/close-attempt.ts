@@ -5,7 +5,7 @@ import { type LateKind, deliveryKinds, lateKinds } from '../domain/late-results/
 import { withEarlierNote } from '../db/run-states.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { lateBill, type DeliveredResults } from '../domain/late-results/expected-results.ts';
+import { totalLateBill, type DeliveredResults } from '../domain/late-results/expected-results.ts';
 import { pauseCalls } from './admit.ts';
 
 export interface ClosedAttempt {
@@ -264,7 +264,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
     ...results,
     credits: credits === null ? undefined : parseStoredCredits(credits),
   }));
-  const bill = lateBill(deliveries);
+  const bill = totalLateBill(deliveries);
   const highest = deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n);
   // The answer to a waterfall call has no price. Its deliveries state the price of the whole request.
   const hasWholePrice = deliveries.some(({ covers }) =>

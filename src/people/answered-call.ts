@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import { memoizePerObject } from '../domain/compute-once.ts';
 import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { isStub, readyIdentity, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { isEmptyPerson, toComparedIdentity, toComparedPerson } from '../domain/identity/identity-evidence.ts';
 import { requestedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import { identityCells } from '../db/expressions.ts';
@@ -102,7 +102,7 @@ export async function readAnsweredCalls(
         source: source ?? 'generic',
         contactId,
         rowNumber,
-        compared: readyIdentity(identityOfColumns(cells)),
+        compared: toComparedIdentity(identityOfColumns(cells)),
         /** True if the row was erased or suppressed while the call was in flight. */
         isSuppressed: outcome === 'suppressed',
       })),
@@ -150,8 +150,8 @@ async function readAnswers(
  */
 export const arrivedPeople = memoizePerObject(({ matches, waterfall }: DigestibleAnswer) =>
   matches.flatMap((person, matchIndex) => {
-    if (person === null || isStub(person)) return [];
-    const { personId } = readyPerson(person);
+    if (person === null || isEmptyPerson(person)) return [];
+    const { personId } = toComparedPerson(person);
     /** Undefined if the service gives no id for the person. */
     const personKey = personId === undefined ? undefined : keyOfId(personId);
     return { person, matchIndex, personKey, facts: factsOfAnswer(person, waterfall) };

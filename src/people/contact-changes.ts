@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { contradictionOf } from '../domain/identity/decide-person.ts';
-import { rejectedReason, verdictOn } from '../domain/identity/verdicts.ts';
+import { rejectedReason, verdictOnPerson } from '../domain/identity/verdicts.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
@@ -184,7 +184,7 @@ function whyEnded(
   { reason }: ContactDecided & { readonly person: undefined },
   current: KnownPerson | undefined,
 ): string {
-  if (current && verdictOn(verdicts, current.compared) === 'rejected') return rejectedReason;
+  if (current && verdictOnPerson(verdicts, current.compared) === 'rejected') return rejectedReason;
   if (match?.evidence === 'confirmed') return reason ?? endedReason;
   const contradiction =
     current && records[0] && contradictionOf(records[0].compared.identity, current.person);

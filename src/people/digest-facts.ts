@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { isPossible } from '../domain/identity/decide-person.ts';
-import { areTwoPeople, readyPerson, weigh } from '../domain/identity/identity-evidence.ts';
-import { matchKeysOf, ownerKey } from '../domain/identity/match-keys.ts';
+import { isPossibleFit } from '../domain/identity/decide-person.ts';
+import { areTwoPeopleWithOneId, toComparedPerson, weighFit } from '../domain/identity/identity-evidence.ts';
+import { hashMatchKeys, contactOwnerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -186,10 +186,10 @@ function arrivedOf(
     const written =
       personKey === undefined
         ? rows.flatMap(({ rowNumber, source, contactId, compared }) =>
-            isPossible(weigh(compared, readyPerson(person)))
+            isPossibleFit(weighFit(compared, toComparedPerson(person)))
               ? {
                   personKey: keyWithoutId({ runId, rowNumber, attemptId, matchIndex }),
-                  matchKeys: [ownerKey(source, contactId)],
+                  matchKeys: [contactOwnerKey(source, contactId)],
                 }
               : [],
           )
@@ -214,7 +214,7 @@ async function readContacts(
   );
   // Name and employer count as evidence once a call has used them. Other contacts can have the same name and employer.
   const asked = new Set(calls.flatMap(({ rows }) => rows.flatMap(({ compared }) => compared.keys)));
-  const sharing = await near.readContactsOf([...known, ...gone, ...contested], matchKeysOf([...asked]));
+  const sharing = await near.readContactsOf([...known, ...gone, ...contested], hashMatchKeys([...asked]));
   const affected = sharing.filter(
     (contact) =>
       gone.length > 0 ||
@@ -278,7 +278,7 @@ function isOfAnother(
     : call.arrived.flatMap((other) =>
         other.personKey === personKey && other.matchIndex !== matchIndex ? [other.person] : [],
       );
-  return others.some((other) => areTwoPeople(readyPerson(person), readyPerson(other)));
+  return others.some((other) => areTwoPeopleWithOneId(toComparedPerson(person), toComparedPerson(other)));
 }
 
 function personOfFolded(folded: FoldedPerson): Person {

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
-import { contestedReason } from '../domain/identity/decide-person.ts';
-import { isOnePerson, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { competingContactReason } from '../domain/identity/decide-person.ts';
+import { areSamePerson, toComparedPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
 import { filledNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/outcome.ts';
 import { nameList } from '../db/expressions.ts';
@@ -53,7 +53,7 @@ export function digestCall(
   const alignment = alignRows({
     rows: call.rows.map((row) => decidedRow(row, decisionOf(row), call, arrived)),
     arrived: arrived.flatMap(({ person, matchIndex, isForeign }) =>
-      isForeign || listed.matches.has(matchIndex) ? [] : [{ person: readyPerson(person), matchIndex }],
+      isForeign || listed.matches.has(matchIndex) ? [] : [{ person: toComparedPerson(person), matchIndex }],
     ),
     inPlace,
   });
@@ -101,12 +101,12 @@ function decidedRow(
     const own =
       arrived.find(({ written }) => written.some(({ personKey }) => personKey === person.personKey)) ??
       arrived.find(
-        (each) => each.written.length > 0 && isOnePerson(readyPerson(each.person), person.compared),
+        (each) => each.written.length > 0 && areSamePerson(toComparedPerson(each.person), person.compared),
       );
     const matchIndex = person.service === call.service ? own?.matchIndex : undefined;
     return { ...row, decision: { kind: 'person', matchIndex, evidence: decided.evidence } };
   }
-  const { reason = contestedReason, isRefused } = decided;
+  const { reason = competingContactReason, isRefused } = decided;
   return { ...row, decision: isRefused ? { kind: 'refused', reason } : { kind: 'none' } };
 }
 

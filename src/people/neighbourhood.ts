@@ -2,25 +2,25 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import {
   contradictionOf,
   decidePerson,
-  isPossible,
+  isPossibleFit,
   type Candidate,
 } from '../domain/identity/decide-person.ts';
 import {
-  readyIdentity,
-  readyPerson,
-  weigh,
+  toComparedIdentity,
+  toComparedPerson,
+  weighFit,
   type ComparedIdentity,
   type Evidence,
 } from '../domain/identity/identity-evidence.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import {
-  matchKeysOf,
+  hashMatchKeys,
   matchKeysOfIdentity,
   matchKeysOfPerson,
-  ownerKey,
+  contactOwnerKey,
 } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
-import { noVerdicts, verdictOn, type ContactDecision } from '../domain/identity/verdicts.ts';
+import { noVerdicts, verdictOnPerson, type ContactDecision } from '../domain/identity/verdicts.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { exportSortKey } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
@@ -215,7 +215,7 @@ export class Neighbourhood {
     service: string,
     byName = record.askedAt !== null,
   ): KnownPerson[] {
-    const keys = [...keysOfRecord(record, byName), ownerKey(contact.source, contact.contactId)];
+    const keys = [...keysOfRecord(record, byName), contactOwnerKey(contact.source, contact.contactId)];
     const found = new Set(keys.flatMap((key) => [...(this.#peopleByKey.get(`${service} ${key}`) ?? [])]));
     for (const personKey of contact.verdicts.keys()) {
       const decided = this.person({ service, personKey });
@@ -232,7 +232,7 @@ export class Neighbourhood {
     const sharing = new Set(person.matchKeys.flatMap((key) => [...(this.#contactsByKey.get(key) ?? [])]));
     return [...sharing].flatMap((other) =>
       (other.source === contact.source && other.contactId === contact.contactId) ||
-      verdictOn(other.verdicts, person.compared) === 'rejected' ||
+      verdictOnPerson(other.verdicts, person.compared) === 'rejected' ||
       other.records[0] === undefined
         ? []
         : [other.records[0].compared],
@@ -250,8 +250,8 @@ export class Neighbourhood {
     return contact.records.flatMap((record) => {
       if (record.askedAt === null && !asRival) return [];
       const people = this.candidatesOf(contact, record, service, true);
-      const fits = people.map(({ compared }) => weigh(record.compared, compared));
-      if (asRival) return people.filter((_, index) => isPossible(fits[index]!));
+      const fits = people.map(({ compared }) => weighFit(record.compared, compared));
+      if (asRival) return people.filter((_, index) => isPossibleFit(fits[index]!));
       return fits.some(({ strength }) => strength === 'strong')
         ? []
         : people.filter((_, index) => fits[index]!.strength === 'weak');
@@ -262,7 +262,8 @@ export class Neighbourhood {
   decideBy(contact: ContactState, record: ContactRecord) {
     const { service, verdicts, matches } = contact;
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
-    const fits = ({ compared }: KnownPerson): boolean => weigh(record.compared, compared).strength !== 'none';
+    const fits = ({ compared }: KnownPerson): boolean =>
+      weighFit(record.compared, compared).strength !== 'none';
     const fitting = new Set(people.flatMap((person) => (fits(person) ? person.personKey : [])));
     // If the answer to a newer call contains no person who fits, people of earlier answers stay valid.
     const contactAskedAt = Math.max(
@@ -314,7 +315,7 @@ export class Neighbourhood {
       const { decision, people } = this.decideBy(contact, record);
       if (decision.kind !== 'person') continue;
       const person = people[decision.index]!;
-      if (isRefused && weigh(record.compared, person.compared).strength !== 'strong') continue;
+      if (isRefused && weighFit(record.compared, person.compared).strength !== 'strong') continue;
       if (contradictionOf(newest.compared.identity, person.person) !== undefined) continue;
       return { person, evidence: decision.evidence, record: newest };
     }
@@ -327,8 +328,8 @@ export class Neighbourhood {
       (person) =>
         contact.match?.personKey === person.personKey ||
         contact.records.some((record) => {
-          const fit = weigh(record.compared, person.compared);
-          return isPossible(fit) || (fit.strength === 'none' && fit.sharesIdentifier);
+          const fit = weighFit(record.compared, person.compared);
+          return isPossibleFit(fit) || (fit.strength === 'none' && fit.sharesIdentifier);
         }),
     );
   }
@@ -344,7 +345,7 @@ export function knownPerson(
     readonly askedAt: number;
   },
 ) {
-  return { ...known, compared: readyPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
+  return { ...known, compared: toComparedPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
 }
 
 /** A contact with its records, the newest first, and its person. */
@@ -355,7 +356,7 @@ type ContactRecord = ContactState['records'][number];
 
 function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMap<string, number>) {
   const records = read.map(({ runId, rowNumber, askedAt: askedBefore, isBlocked, ...cells }) => {
-    const compared = readyIdentity(identityOfColumns(cells));
+    const compared = toComparedIdentity(identityOfColumns(cells));
     const times = [askedBefore, ...compared.keys.map((key) => askedKeys.get(key))];
     const asked = Math.max(...times.map((time) => time ?? 0));
     return {
@@ -379,7 +380,7 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
 
 /** Keys that lead to all people who could be a record. Before the first call for a record, only identifiers count. */
 function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly number[] {
-  return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
+  return byName ? matchKeysOfIdentity(compared.identity) : hashMatchKeys(compared.keys);
 }
 
 /**
@@ -390,7 +391,7 @@ function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly nu
 function keysOfContact({ source, contactId, records }: ContactState, asRivals: boolean): number[] {
   return [
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
-    ownerKey(source, contactId),
+    contactOwnerKey(source, contactId),
   ];
 }
 

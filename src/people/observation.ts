@@ -1,6 +1,6 @@
-import { parseEmail, isRoleAddress } from '../domain/identity/values/email-address.ts';
+import { parseEmail, isSharedMailbox } from '../domain/identity/values/email-address.ts';
 import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
-import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
+import { shortenWithHash, identityKeys } from '../domain/identity/identity-keys.ts';
 import {
   matchKeysWithHashes,
   identifyingKeysOfPerson,
@@ -112,7 +112,7 @@ export function factsOfLateResult(
   );
   const keys = [
     ...(personId === null ? [] : identityKeys({ personId })),
-    ...addresses.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+    ...addresses.flatMap(({ email }) => (isSharedMailbox(email) ? [] : [`email:${email}`])),
   ];
   return {
     person_id: personId,
@@ -187,9 +187,9 @@ function columnValue(value: unknown, type: string): unknown {
 /** The key of a company: its id, otherwise its domain, otherwise its name. */
 function organizationKey(fields: ContactFields): string | null {
   const { organization_id: id, organization_domain: domain, organization_name: name } = fields;
-  if (id !== null) return `id:${bounded(id)}`;
+  if (id !== null) return `id:${shortenWithHash(id)}`;
   if (domain !== null) return `domain:${domain}`;
-  return name === null ? null : `name:${bounded(name.toLowerCase())}`;
+  return name === null ? null : `name:${shortenWithHash(name.toLowerCase())}`;
 }
 
 /** All e-mails of a person without duplicates, the profile's e-mail first. */
@@ -220,7 +220,7 @@ function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addresse
       ...(fields.person_id !== null && { personId: fields.person_id }),
       ...(fields.profile_url !== null && { profileUrl: fields.profile_url }),
     }),
-    ...emails.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+    ...emails.flatMap(({ email }) => (isSharedMailbox(email) ? [] : [`email:${email}`])),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentity, ownerKey } from '../domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, contactOwnerKey } from '../domain/identity/match-keys.ts';
 import { exportSortKey, isCrmExport, recordSortKey } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
@@ -133,7 +133,7 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
       row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row)),
     );
     // This key leads to people without an id that a call found for this contact. Only this contact can get them.
-    const owners = rows.map(({ source, contactId }) => ownerKey(source, contactId));
+    const owners = rows.map(({ source, contactId }) => contactOwnerKey(source, contactId));
     await sql`
       update recorded_contacts r
       set match_keys = computed.match_keys::integer[], owner_key = computed.owner_key

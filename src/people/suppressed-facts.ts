@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import { readyPerson, weigh, type Fit } from '../domain/identity/identity-evidence.ts';
-import { keysOfPerson } from '../domain/identity/match-keys.ts';
+import { toComparedPerson, weighFit, type Fit } from '../domain/identity/identity-evidence.ts';
+import { suppressionKeysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import {
   suppressionKeysOfPeople,
@@ -33,7 +33,7 @@ const numberOfMatch = (matchIndex: number): number => -1 - matchIndex;
 function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
   const ofAnswer = arrived.map(({ person, matchIndex }) => ({
     number: numberOfMatch(matchIndex),
-    keys: keysOfPerson(person),
+    keys: suppressionKeysOfPerson(person),
   }));
   return sql`
     ${suppressionKeysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}
@@ -66,7 +66,7 @@ export async function readListed(
 function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): ListedOfCall {
   const fitting = ({ compared }: AskedRow, strength: Fit['strength']): readonly number[] =>
     arrived.flatMap(({ person, matchIndex }) =>
-      weigh(compared, readyPerson(person)).strength === strength ? [matchIndex] : [],
+      weighFit(compared, toComparedPerson(person)).strength === strength ? [matchIndex] : [],
     );
   const own = rows.filter(({ rowNumber }) => numbers.has(rowNumber));
   const matches = new Set([
@@ -94,7 +94,7 @@ export async function readForbiddenFills(
     const record = contact.records[0]!.compared;
     const domain = record.identity.domain === undefined ? [] : [`domain:${record.identity.domain}`];
     // A personal e-mail can be a former one, so it does not count for the suppression of a domain.
-    const present = keysOfPerson({ ...person, personal_emails: [] });
+    const present = suppressionKeysOfPerson({ ...person, personal_emails: [] });
     const { id, named } = recordKeysOf(contact, record.identity);
     return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
   });

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { emailHashes } from '../domain/identity/values/email-address.ts';
-import { identityKeys, isSharedKey } from '../domain/identity/identity-keys.ts';
+import { identityKeys, isNamelessMailboxKey } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { ownerKey } from '../domain/identity/match-keys.ts';
+import { contactOwnerKey } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -37,7 +37,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     people = await findPeople(database, [...keys], accepted);
     const withIds = accepted.filter((personKey) => personKey.startsWith('person:'));
     for (const key of [...rows.flatMap((row) => row.keys), ...people.flatMap(keysOf), ...withIds])
-      if (!isSharedKey(key)) keys.add(key);
+      if (!isNamelessMailboxKey(key)) keys.add(key);
     if (keys.size + people.length + rows.length === before)
       return tracesOf(database, [...keys], people, ofRecords);
   }
@@ -236,7 +236,7 @@ async function findUnassigned(
   attemptIds: readonly string[],
   records: readonly ContactKey[],
 ): Promise<readonly PersonName[]> {
-  const owners = records.map(({ source, contactId }) => ownerKey(source, contactId));
+  const owners = records.map(({ source, contactId }) => contactOwnerKey(source, contactId));
   // `offset 0` keeps PostgreSQL from reading all matches and the whole log.
   const { rows } = await sql<PersonName>`
     with named as materialized (

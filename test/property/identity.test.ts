@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import {
-  isOnePerson,
-  readyIdentity,
-  readyPerson,
+  areSamePerson,
+  toComparedIdentity,
+  toComparedPerson,
   type ComparedIdentity,
 } from '../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
@@ -276,7 +276,7 @@ class Play {
     this.#numbers = numbers;
     for (const source of sourcesOf(world, numbers)) {
       const staged = world.rows.filter((row) => row.source === source);
-      this.#rows.push(...staged.map((row) => ({ row, compared: readyIdentity(row.identity) })));
+      this.#rows.push(...staged.map((row) => ({ row, compared: toComparedIdentity(row.identity) })));
       this.#call(shuffled(withoutRepeated(staged), numbers, 3));
       this.#decide([...this.contacts.keys()], 'withdraw');
       this.#decide(
@@ -319,7 +319,7 @@ class Play {
   #candidates(row: WorldRow) {
     return this.people.flatMap((person, index) =>
       person.id || this.#owners.get(person) === row
-        ? [{ person: readyPerson(person), askedAt: this.#calls[index]!, of: person }]
+        ? [{ person: toComparedPerson(person), askedAt: this.#calls[index]!, of: person }]
         : [],
     );
   }
@@ -342,10 +342,10 @@ class Play {
         others: () => this.#others(row),
         wasAsked: this.#wasAsked(row),
       };
-      const decision = decidePerson(readyIdentity(row.identity), surroundings);
+      const decision = decidePerson(toComparedIdentity(row.identity), surroundings);
       const person = decision.kind === 'person' ? candidates[decision.index]!.of : undefined;
       const current = this.contacts.get(row);
-      const isSame = person && current && isOnePerson(readyPerson(person), readyPerson(current));
+      const isSame = person && current && areSamePerson(toComparedPerson(person), toComparedPerson(current));
       if (isSame) continue;
       if (person && mode === 'fill') this.contacts.set(row, person);
       else this.contacts.delete(row);

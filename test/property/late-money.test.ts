@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { lateKindsRequestedBy } from '../../src/domain/late-results/delivery-kinds.ts';
 import {
-  deliveredResults,
-  lateBill,
+  resultsInDelivery,
+  totalLateBill,
   type PricedResults,
 } from '../../src/domain/late-results/expected-results.ts';
 import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
@@ -174,7 +174,7 @@ const atOnce = 4;
 
 const warehouse = await warehouseOfFile();
 
-it(`lateBill() settles ${ruleCases} random calls at the billed price, and never settles less before`, () => {
+it(`totalLateBill() settles ${ruleCases} random calls at the billed price, and never settles less before`, () => {
   fc.assert(fc.property(lateCase, playByRules), { numRuns: ruleCases });
 });
 
@@ -206,11 +206,11 @@ function playByRules(late: LateCase): void {
     const kind = results.some((result) => result.kind === 'phone') ? 'phones' : 'waterfall';
     const price = results.reduce((sum, { credits }) => sum + credits, 0);
     deliveries.push({
-      ...deliveredResults(people, { kind, targetFields }),
+      ...resultsInDelivery(people, { kind, targetFields }),
       credits: each.isPriced ? creditsFromWhole(price) : undefined,
     });
     const covered = new Set(deliveries.flatMap(({ covers }) => covers));
-    const { credits, certain } = lateBill(deliveries);
+    const { credits, certain } = totalLateBill(deliveries);
     if (expected.every((entry) => covered.has(entry)) && certain)
       settled = Number(credits / creditsFromWhole(1)) + (answered ?? 0);
     if (settled !== undefined) expect(settled).toBeGreaterThanOrEqual(bill);

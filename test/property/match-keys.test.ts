@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isPossible } from '../../src/domain/identity/decide-person.ts';
-import { readyIdentity, readyPerson, weigh } from '../../src/domain/identity/identity-evidence.ts';
+import { isPossibleFit } from '../../src/domain/identity/decide-person.ts';
+import {
+  toComparedIdentity,
+  toComparedPerson,
+  weighFit,
+} from '../../src/domain/identity/identity-evidence.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import { matchKeysOfIdentity, matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
@@ -51,8 +55,8 @@ it('a row has a match key in common with every person who fits it, or the same n
   const found = new Set<string>();
   fc.assert(
     fc.property(row, person, (identity, other) => {
-      const fit = weigh(readyIdentity(identity), readyPerson(other));
-      if (!isPossible(fit)) return;
+      const fit = weighFit(toComparedIdentity(identity), toComparedPerson(other));
+      if (!isPossibleFit(fit)) return;
       found.add(fit.strength === 'none' ? 'namesake' : fit.evidence);
       expect(shareKey(identity, other)).toBe(true);
     }),

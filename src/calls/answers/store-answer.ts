@@ -23,7 +23,7 @@ import type { Tables } from '../../db/schema.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { expectResults } from '../../late-results/expected-results.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
-import { isStub } from '../../domain/identity/identity-evidence.ts';
+import { isEmptyPerson } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { keepAnswer, queueAnswers, type DigestibleAnswer } from '../../people/digest-queue.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
@@ -188,7 +188,7 @@ function countFound(answer: AnswerToRecord, consumed: Credits | undefined, peopl
   const unique = stated <= people ? stated : 0;
   const countsEverybody = missing === people - unique;
   const isSomebody = (match: Person | null): boolean =>
-    match !== null && ((Boolean(match.id) && !countsEverybody) || !isStub(match));
+    match !== null && ((Boolean(match.id) && !countsEverybody) || !isEmptyPerson(match));
   const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
   if (unique > 0 && countsEverybody && answer.matches.length > people) return unique;
   const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / creditsFromWhole(1));

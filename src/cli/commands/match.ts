@@ -1,5 +1,5 @@
 import { matchPerson } from '../../calls/match-person.ts';
-import { isStub } from '../../domain/identity/identity-evidence.ts';
+import { isEmptyPerson } from '../../domain/identity/identity-evidence.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { parseDomain, parseEmail } from '../../domain/identity/values/email-address.ts';
@@ -96,7 +96,7 @@ function printRaw({ raw }: MatchAnswer): void {
 }
 
 function printAnswer({ person, requestId }: MatchAnswer): void {
-  if (person === undefined || isStub(person)) return print('the service did not find this person');
+  if (person === undefined || isEmptyPerson(person)) return print('the service did not find this person');
   const facts = {
     name: person.name,
     title: person.title,

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../db/database.ts';
 import { parseSuppressionSubject } from '../../domain/identity/suppression.ts';
-import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
+import { isFreeMailText, isSharedMailbox } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
@@ -139,7 +139,7 @@ function keysOf(who: readonly string[]): string[] {
 export function keyOf(text: string, index: number): string {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject.key;
-  const [what, next] = namesFreeMail(text)
+  const [what, next] = isFreeMailText(text)
     ? ['a free-mail provider cannot be suppressed as a domain', 'write the email address of each person']
     : [
         'this identifies no person',
@@ -199,7 +199,7 @@ function unclear(what: string, where: string, type = 'person.unclear'): UsagePro
 function keyOfPerson(who: string): string {
   const { kind, key } = parseSuppressionSubject(who) ?? { kind: 'domain', key: '' };
   if (kind === 'domain') throw unclear('this does not identify one person', 'argument 1');
-  if (kind === 'email' && isRoleAddress(key.slice('email:'.length)))
+  if (kind === 'email' && isSharedMailbox(key.slice('email:'.length)))
     throw unclear('several people may read this email', 'argument 1');
   return key;
 }

@@ -1,5 +1,5 @@
 import { parseEmail } from '../identity/values/email-address.ts';
-import { comparisonForm, organizationForm } from '../identity/values/normalise.ts';
+import { comparisonForm, organizationComparisonForm } from '../identity/values/normalise.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
 import type { ImportField } from './crm.ts';
 
@@ -20,7 +20,7 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
   city: name,
   state: name,
   country: countryForm,
-  organization_name: (text) => organizationForm(text),
+  organization_name: (text) => organizationComparisonForm(text),
   linkedin_url: (text) => parseProfileUrl(text) ?? name(text),
 };
 

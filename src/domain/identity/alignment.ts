@@ -1,14 +1,14 @@
-import { contestedReason } from './decide-person.ts';
+import { competingContactReason } from './decide-person.ts';
 import {
-  isOnePerson,
-  weigh,
+  areSamePerson,
+  weighFit,
   type ComparedIdentity,
   type ComparedPerson,
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
-import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
+import { rejectedFit, verdictOnPerson, type Verdicts } from './verdicts.ts';
 
 /** Reason of `identity_mismatch` if an identifier shows that the row is a person of another answer. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
@@ -40,7 +40,7 @@ export interface DecidedRow {
 }
 
 /** A person of an answer. */
-export interface ArrivedPerson {
+export interface PersonInAnswer {
   readonly person: ComparedPerson;
   readonly matchIndex: number;
 }
@@ -48,7 +48,7 @@ export interface ArrivedPerson {
 /** The rows and the answer of one call, as `alignRows` compares them. */
 interface Call {
   readonly rows: readonly DecidedRow[];
-  readonly arrived: readonly ArrivedPerson[];
+  readonly arrived: readonly PersonInAnswer[];
   /** True if the answer has one match per row. */
   readonly inPlace: boolean;
 }
@@ -66,7 +66,7 @@ export function alignRows(call: Call) {
     decision.kind === 'person' ? decision.matchIndex : [],
   );
   const given = call.arrived.filter(({ matchIndex }) => indexes.includes(matchIndex));
-  const left = call.arrived.filter(({ person }) => !given.some((each) => isOnePerson(each.person, person)));
+  const left = call.arrived.filter(({ person }) => !given.some((each) => areSamePerson(each.person, person)));
   return {
     /** Outcomes in the order of the rows. */
     rows: call.rows.map(({ decision }, row): AlignedRow => {
@@ -84,7 +84,7 @@ export function alignRows(call: Call) {
 
 function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
   const { row, verdicts } = rows[index]!;
-  return verdictOn(verdicts, person) === 'rejected' ? rejectedFit : weigh(row, person);
+  return verdictOnPerson(verdicts, person) === 'rejected' ? rejectedFit : weighFit(row, person);
 }
 
 /**
@@ -92,7 +92,7 @@ function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
  *
  * @param left people of the answer who are not assigned to a row
  */
-function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): AlignedRow {
+function whyNot(call: Call, row: number, left: readonly PersonInAnswer[]): AlignedRow {
   const fits = left.map(({ person }) => fitOf(call, row, person));
   const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);
   const doubtful =
@@ -101,13 +101,13 @@ function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): Aligne
 }
 
 /** True if the match at the row's position was perhaps meant for this row, because it fits no other row. */
-function isForPlace(call: Call, { person, matchIndex }: ArrivedPerson): boolean {
+function isForPlace(call: Call, { person, matchIndex }: PersonInAnswer): boolean {
   return (
     call.inPlace && !call.rows.some((_, row) => row !== matchIndex && isDoubtful(fitOf(call, row, person)))
   );
 }
 
-function reasonOf(call: Call, { person, matchIndex }: ArrivedPerson): string {
+function reasonOf(call: Call, { person, matchIndex }: PersonInAnswer): string {
   const doubts = call.rows.map((_, row) => fitOf(call, row, person));
   const doubtful = doubts.find(isDoubtful) ?? (call.inPlace ? doubts[matchIndex] : undefined);
   return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
@@ -119,7 +119,7 @@ function isDoubtful(fit: Fit): boolean {
 }
 
 function doubtOf(fit: Fit): string {
-  return fit.strength === 'none' ? fit.reason : contestedReason;
+  return fit.strength === 'none' ? fit.reason : competingContactReason;
 }
 
 function mismatch(reason: string): AlignedRow {

@@ -1,14 +1,14 @@
 import {
-  isOnePerson,
-  weigh,
-  readyIdentity,
-  readyPerson,
+  areSamePerson,
+  weighFit,
+  toComparedIdentity,
+  toComparedPerson,
   type ComparedIdentity,
   type ComparedPerson,
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
-import { noVerdicts, rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
+import { noVerdicts, rejectedFit, verdictOnPerson, type Verdicts } from './verdicts.ts';
 import type { Identity } from './identity.ts';
 import { compareNames } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
@@ -58,7 +58,7 @@ export type PersonDecision =
   | { readonly kind: 'none'; readonly reason: string | undefined };
 
 /** Reason why a contact gets no person by weak evidence before a call. */
-export const weakReason = 'only name and employer agree with a known person';
+export const weakEvidenceReason = 'only name and employer agree with a known person';
 
 /** Reason why a person without an id is not assigned by weak evidence. */
 const withoutIdReason = 'only name and employer agree, and the service gives the person no id';
@@ -74,7 +74,7 @@ export function decidePerson(
   row: ComparedIdentity,
   { candidates, others, wasAsked, verdicts = noVerdicts }: Surroundings,
 ): PersonDecision {
-  const decided = candidates.map(({ person }) => verdictOn(verdicts, person));
+  const decided = candidates.map(({ person }) => verdictOnPerson(verdicts, person));
   const confirmed = indexesOf(decided, (verdict) => verdict === 'confirmed');
   if (confirmed.length > 0)
     return { kind: 'person', index: bestRecord(candidates, confirmed), evidence: 'confirmed' };
@@ -82,7 +82,7 @@ export function decidePerson(
   const isCurrent = (index: number): boolean => candidates[index]!.isFormer !== true;
   const hasId = (index: number): boolean => candidates[index]!.person.personId !== undefined;
   const fits = candidates.map(({ person }, index) =>
-    decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
+    decided[index] === 'rejected' ? rejectedFit : weighFit(row, person),
   );
   const fitting = indexesOf(fits, ({ strength }) => strength === 'strong');
   // Several records of one person do not compete. Otherwise the result would depend on the order in which answers are
@@ -100,11 +100,11 @@ export function decidePerson(
     indexesOf(fits, ({ strength }) => strength === 'weak'),
   );
   if (weak.length === 0) return none(fits);
-  const possible = preferring(isCurrent, indexesOf(fits, isPossible));
+  const possible = preferring(isCurrent, indexesOf(fits, isPossibleFit));
   if (!areOnePerson(candidates, [...weak, ...possible])) return refused(weak, false, ambiguousReason);
   const people = weak.map((index) => candidates[index]!.person);
   if (people.some((person) => isContested(row, person, others(person))))
-    return refused(weak, false, contestedReason);
+    return refused(weak, false, competingContactReason);
   const best = bestRecord(candidates, weak);
   // People without an id are not kept for comparison, so a namesake in another answer cannot be excluded.
   return hasId(best) ? accepted(fits, best) : refused(weak, false, withoutIdReason);
@@ -125,7 +125,7 @@ function refused(indexes: readonly number[], isStrong: boolean, reason: string):
 }
 
 function none([first]: readonly Fit[]): PersonDecision {
-  return { kind: 'none', reason: !first || first.strength === 'none' ? first?.reason : weakReason };
+  return { kind: 'none', reason: !first || first.strength === 'none' ? first?.reason : weakEvidenceReason };
 }
 
 function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]): number {
@@ -142,17 +142,17 @@ function preferring(isPreferred: (index: number) => boolean, indexes: readonly n
 }
 
 function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readonly number[]): boolean {
-  return rest.every((index) => isOnePerson(candidates[first!]!.person, candidates[index]!.person));
+  return rest.every((index) => areSamePerson(candidates[first!]!.person, candidates[index]!.person));
 }
 
 /** Reason why weak evidence for a person is refused or withdrawn. */
-export const contestedReason = 'another contact could be this person as well';
+export const competingContactReason = 'another contact could be this person as well';
 
 /**
  * True if a row could be a person: the row fits, or has the same name and employer even if something else contradicts.
  * Such a row makes weak evidence of other rows doubtful.
  */
-export function isPossible(fit: Fit): boolean {
+export function isPossibleFit(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
 
@@ -163,7 +163,7 @@ function isContested(
   others: readonly ComparedIdentity[],
 ): boolean {
   return others.some(
-    (other) => isPossible(weigh(other, person)) && !keys.some((key) => other.keys.includes(key)),
+    (other) => isPossibleFit(weighFit(other, person)) && !keys.some((key) => other.keys.includes(key)),
   );
 }
 
@@ -173,9 +173,9 @@ function isContested(
  * has lost its name and all identifiers of the person.
  */
 export function contradictionOf(cells: Identity, person: Person): string | undefined {
-  const row = readyIdentity(cells);
-  const candidate = readyPerson(person);
-  const fit = weigh(row, candidate);
+  const row = toComparedIdentity(cells);
+  const candidate = toComparedPerson(person);
+  const fit = weighFit(row, candidate);
   if (fit.strength !== 'none') return undefined;
   const hasOtherId =
     cells.personId !== undefined && candidate.personId !== undefined && cells.personId !== candidate.personId;

@@ -1,13 +1,13 @@
 import { contactFields } from '../warehouse/contact-fields.ts';
-import { emailDomain, isRoleAddress, parseEmail, emailHashes } from './values/email-address.ts';
+import { emailDomain, isSharedMailbox, parseEmail, emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
-import { compareNames, compareReady, type ComparedName } from './names/name-agreement.ts';
+import { compareNames, toComparedName, type ComparedName } from './names/name-agreement.ts';
 import {
   compareEmployers,
   employersOfIdentity,
   employersOfPerson,
-  mayBeOneEmployer,
+  canShareEmployer,
   type Employers,
 } from './names/organization-agreement.ts';
 import { displayForm } from './values/normalise.ts';
@@ -73,17 +73,17 @@ export interface ComparedPerson {
   readonly record: string;
 }
 
-export const readyIdentity = memoizePerObject((identity: Identity): ComparedIdentity => ({
+export const toComparedIdentity = memoizePerObject((identity: Identity): ComparedIdentity => ({
   identity,
   keys: identityKeys(identity),
-  name: compareReady(identity.firstName, identity.lastName, identity.name),
+  name: toComparedName(identity.firstName, identity.lastName, identity.name),
   employers: employersOfIdentity(identity),
   personalAddresses: [identity.email, ...(identity.otherEmails ?? [])].filter(
-    (email): email is string => email !== undefined && !isRoleAddress(email),
+    (email): email is string => email !== undefined && !isSharedMailbox(email),
   ),
 }));
 
-export const readyPerson = memoizePerObject((person: Person): ComparedPerson => {
+export const toComparedPerson = memoizePerObject((person: Person): ComparedPerson => {
   const stated = [
     person.email,
     person.contact?.email,
@@ -94,11 +94,11 @@ export const readyPerson = memoizePerObject((person: Person): ComparedPerson => 
   return {
     // The id has the form in which tables store it.
     personId: displayForm(person.id ?? '') || undefined,
-    name: compareReady(person.first_name, person.last_name, person.name),
+    name: toComparedName(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
     emails,
     mainAddress: person.email ? parseEmail(person.email) : undefined,
-    mailboxDomains: new Set([...emails].filter((email) => !isRoleAddress(email)).map(emailDomain)),
+    mailboxDomains: new Set([...emails].filter((email) => !isSharedMailbox(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
     // The field `record` is computed on demand, because only people without ids are compared by all fields.
@@ -112,7 +112,7 @@ export const readyPerson = memoizePerObject((person: Person): ComparedPerson => 
  * True if two records are the same person: they have the same id; or one has no id, and they have equal fields, or the
  * same profile with agreeing names. Two missing ids are not equal.
  */
-export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
+export function areSamePerson(one: ComparedPerson, other: ComparedPerson): boolean {
   if (one === other) return true;
   if (one.personId !== undefined && other.personId !== undefined) return one.personId === other.personId;
   const isOneProfile = one.profileUrl !== undefined && one.profileUrl === other.profileUrl;
@@ -120,7 +120,7 @@ export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean
 }
 
 /** True if two records with the same id are different people. Some services reuse ids, or give everyone the same id. */
-export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolean {
+export function areTwoPeopleWithOneId(one: ComparedPerson, other: ComparedPerson): boolean {
   const verdict = compareNames(one.name, other.name);
   const shareIdentifier =
     [...one.emails].some((email) => other.emails.has(email)) ||
@@ -132,7 +132,7 @@ export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolea
  * True if a person in an answer is a miss: it has no name, no real e-mail and no profile. Some services fill in the
  * company even then.
  */
-export function isStub(person: Person): boolean {
+export function isEmptyPerson(person: Person): boolean {
   const hasName = Boolean(person.first_name || person.last_name || person.name);
   return !hasName && !person.proflink_url && !(person.email && parseEmail(person.email));
 }
@@ -147,7 +147,7 @@ export function isStub(person: Person): boolean {
  *   because the hashed e-mail can be at any domain. Name and employer must both agree.
  * - A person who could not be read completely needs an identifier, because the missing part could contradict.
  */
-export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
+export function weighFit(row: ComparedIdentity, candidate: ComparedPerson): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
   const [strong, ...others] = agreeingIdentifiers(row, candidate);
@@ -155,7 +155,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
     const sameName = names === 'agree';
     const sharesIdentifier =
       strong !== undefined || (identity.email !== undefined && candidate.emails.has(identity.email));
-    const namesake = sameName && mayBeOneEmployer(row.employers, candidate.employers);
+    const namesake = sameName && canShareEmployer(row.employers, candidate.employers);
     return { strength: 'none', reason, sameName, sharesIdentifier, namesake };
   };
 
@@ -205,7 +205,7 @@ function agreeingIdentifiers(
   if (personalAddresses.some((email) => candidate.emails.has(email))) kinds.push('email');
   else if (
     hashedEmail !== undefined &&
-    [...candidate.emails].some((email) => !isRoleAddress(email) && emailHashes(email).includes(hashedEmail))
+    [...candidate.emails].some((email) => !isSharedMailbox(email) && emailHashes(email).includes(hashedEmail))
   )
     kinds.push('hashed_email');
   return kinds;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isRoleAddress } from './values/email-address.ts';
+import { isSharedMailbox } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
-import { comparisonForm, displayForm, organizationForm } from './values/normalise.ts';
+import { comparisonForm, displayForm, organizationComparisonForm } from './values/normalise.ts';
 
 /**
  * Returns the keys that decide about duplicates, freshness and claims: two rows that share a key are the same person.
@@ -21,31 +21,32 @@ export function identityKeys(identity: Identity): string[] {
   if (identity.email !== undefined) keys.push(emailKey(identity.email, identity));
   for (const email of identity.otherEmails ?? []) keys.push(emailKey(email, identity));
   if (identity.profileUrl !== undefined) keys.push(`profile:${identity.profileUrl}`);
-  if (identity.personId !== undefined) keys.push(`person:${boundedId(identity.personId)}`);
+  if (identity.personId !== undefined) keys.push(`person:${shortenPersonId(identity.personId)}`);
   if (identity.hashedEmail !== undefined) keys.push(`hash:${identity.hashedEmail}`);
   if (keys.length > 0) return keys;
   const name = comparedName(identity);
   const { organizationName, domain } = identity;
-  const employer = organizationName === undefined ? domain : bounded(organizationForm(organizationName));
+  const employer =
+    organizationName === undefined ? domain : shortenWithHash(organizationComparisonForm(organizationName));
   return name === undefined || employer === undefined ? [] : [`name:${name}|${employer}`];
 }
 
 function emailKey(email: string, identity: Identity): string {
-  if (!isRoleAddress(email)) return `email:${email}`;
+  if (!isSharedMailbox(email)) return `email:${email}`;
   const name = comparedName(identity);
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
 /** True if a key is a shared mailbox without a name. Such a key identifies no person. */
-export function isSharedKey(key: string): boolean {
-  return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
+export function isNamelessMailboxKey(key: string): boolean {
+  return key.startsWith('email:') && !key.includes('|') && isSharedMailbox(key.slice('email:'.length));
 }
 
 /** First and last name, or the full name. A first name alone identifies no person. */
 function comparedName(identity: Identity): string | undefined {
   const { firstName, lastName, name } = identity;
   const whole = firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : name;
-  return whole === undefined ? undefined : bounded(comparisonForm(whole));
+  return whole === undefined ? undefined : shortenWithHash(comparisonForm(whole));
 }
 
 /**
@@ -55,16 +56,16 @@ function comparedName(identity: Identity): string | undefined {
 const longestPart = 150;
 
 /** Returns a short text unchanged, and shortens a long text to its beginning and a hash. */
-export function bounded(text: string): string {
+export function shortenWithHash(text: string): string {
   if (text.length <= longestPart) return text;
   // The cut can split a surrogate pair, and PostgreSQL refuses half of a pair in JSON.
   return `${text.slice(0, longestPart).toWellFormed()}#${hash('sha256', text).slice(0, 16)}`;
 }
 
 /** Maximum length of a person's id at the service. Ids can have any form; each character has at most three bytes. */
-export const longestId = 500;
+export const maxPersonIdLength = 500;
 
 /** Shortens an id of a person so that it fits into any index: a long id becomes its beginning and a hash. */
-export function boundedId(id: string): string {
-  return id.length <= longestId ? id : bounded(displayForm(id));
+export function shortenPersonId(id: string): string {
+  return id.length <= maxPersonIdLength ? id : shortenWithHash(displayForm(id));
 }

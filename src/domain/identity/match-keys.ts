@@ -1,7 +1,7 @@
 import { emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { memoizePerObject } from '../compute-once.ts';
-import { readyIdentity, readyPerson } from './identity-evidence.ts';
+import { toComparedIdentity, toComparedPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 import { wordsOfEmployers } from './names/organization-agreement.ts';
 import { isInitial, type ComparedName } from './names/name-agreement.ts';
@@ -15,8 +15,8 @@ import { contactFields } from '../warehouse/contact-fields.ts';
  * @returns match keys of a row
  */
 export const matchKeysOfIdentity = memoizePerObject((identity: Identity): readonly number[] => {
-  const { keys, name, employers } = readyIdentity(identity);
-  return matchKeysOf([...keys, ...(name ? atEmployers(nameKeys(name), wordsOfEmployers(employers)) : [])]);
+  const { keys, name, employers } = toComparedIdentity(identity);
+  return hashMatchKeys([...keys, ...(name ? atEmployers(nameKeys(name), wordsOfEmployers(employers)) : [])]);
 });
 
 /**
@@ -24,12 +24,12 @@ export const matchKeysOfIdentity = memoizePerObject((identity: Identity): readon
  * `matchKeysOfIdentity`.
  */
 export function matchKeysOfPerson(person: Person): number[] {
-  const { name, employers } = readyPerson(person);
+  const { name, employers } = toComparedPerson(person);
   const ofName = name ? [...nameKeys(name), ...swappedNameKeys(name)] : [];
   return [
     ...new Set([
       ...identifyingKeysOfPerson(person),
-      ...matchKeysOf(atEmployers([...new Set(ofName)], wordsOfEmployers(employers))),
+      ...hashMatchKeys(atEmployers([...new Set(ofName)], wordsOfEmployers(employers))),
     ]),
   ];
 }
@@ -39,7 +39,7 @@ export function matchKeysOfPerson(person: Person): number[] {
  * keys.
  */
 export function identifyingKeysOfPerson(person: Person): number[] {
-  const { personId, profileUrl, emails } = readyPerson(person);
+  const { personId, profileUrl, emails } = toComparedPerson(person);
   return matchKeysWithHashes(
     identityKeys({
       ...(personId !== undefined && { personId }),
@@ -56,7 +56,7 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
     .flatMap((key) => emailHashes(key.slice('email:'.length)).map((hash) => `hash:${hash}`));
-  return matchKeysOf([...keys, ...hashes]);
+  return hashMatchKeys([...keys, ...hashes]);
 }
 
 /**
@@ -97,7 +97,7 @@ function initialsOf(...words: readonly [string, string]): string {
 }
 
 /** The key of people without an id who were assigned to a contact. Only this contact can find them. */
-export function ownerKey(source: string, contactId: string): number {
+export function contactOwnerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
 
@@ -105,7 +105,7 @@ export function ownerKey(source: string, contactId: string): number {
  * Hashes identity keys to match keys, without duplicates. The hash of an e-mail is its own match key, because SQL
  * computes it too (`emailKeysOfHash`).
  */
-export function matchKeysOf(keys: readonly string[]): number[] {
+export function hashMatchKeys(keys: readonly string[]): number[] {
   const hashes = keys.map((key) =>
     key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key),
   );
@@ -124,8 +124,8 @@ function fnv1a(key: string): number {
  * All keys under which the suppression list may have a person: the id, the profile, every e-mail, and the domain of the
  * employer (`domain:acme.example`).
  */
-export function keysOfPerson(person: Person): string[] {
-  const { personId, profileUrl, emails } = readyPerson(person);
+export function suppressionKeysOfPerson(person: Person): string[] {
+  const { personId, profileUrl, emails } = toComparedPerson(person);
   const { organization_domain: domain } = contactFields(person);
   const keys = identityKeys({
     ...(personId !== undefined && { personId }),

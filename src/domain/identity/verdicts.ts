@@ -37,7 +37,7 @@ export const rejectedFit: Fit = {
 };
 
 /** The operator's decision about a contact and a person; undefined if there is none. */
-export function verdictOn(verdicts: Verdicts, { personId }: ComparedPerson): Verdict | undefined {
+export function verdictOnPerson(verdicts: Verdicts, { personId }: ComparedPerson): Verdict | undefined {
   return verdicts.size === 0 || personId === undefined
     ? undefined
     : verdicts.get(identityKeys({ personId })[0]!);

@@ -15,7 +15,7 @@ export interface ExpectedPerson {
 }
 
 /** A person in a delivery. Id and e-mails are hashed like those of `ExpectedPerson`. */
-export interface NamedPerson {
+export interface DeliveredPersonHashes {
   readonly key: string | undefined;
   readonly emails: readonly string[];
   /** True if an answer has used this id for another person. */
@@ -29,9 +29,9 @@ export interface NamedPerson {
  *
  * @returns for each person of the delivery the key of the expected person; undefined: none
  */
-export function assignDelivered(
+export function assignDeliveredPeople(
   expected: readonly ExpectedPerson[],
-  people: readonly NamedPerson[],
+  people: readonly DeliveredPersonHashes[],
   kind: DeliveryKind,
 ): (string | undefined)[] {
   const byId = people.map(({ key }) => expected.find((person) => person.key === key)?.key);
@@ -84,8 +84,11 @@ interface DeliveredFields {
  * The late results in a delivery. A delivery of phones can repeat e-mails that another delivery contains and bills, so
  * only the fields for which the delivery was sent count. If it has none of them, all of its results count.
  */
-export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
-  const targets = kindsOfFields(body);
+export function resultsInDelivery(
+  people: readonly AssignedPerson[],
+  body: DeliveredFields,
+): DeliveredResults {
+  const targets = lateKindsOfFields(body);
   const named = people.map((person) => ({ person, kinds: coveredKinds(person, body) }));
   const isForTargets = named.some(({ kinds }) => kinds.some((kind) => targets.includes(kind)));
   const counted = named.flatMap(({ person, kinds }) =>
@@ -104,9 +107,9 @@ export function deliveredResults(people: readonly AssignedPerson[], body: Delive
  * The kinds of results that a delivery covers for a person: fields with values, and requested fields that are empty.
  */
 function coveredKinds(person: Omit<AssignedPerson, 'key'>, body: DeliveredFields): LateKind[] {
-  const targets = kindsOfFields(body);
+  const targets = lateKindsOfFields(body);
   const stated =
-    person.fields.length === 0 ? targets : kindsOfFields({ ...body, targetFields: person.fields });
+    person.fields.length === 0 ? targets : lateKindsOfFields({ ...body, targetFields: person.fields });
   return stated.filter((kind) => hasValues(person, kind) || (targets.includes(kind) && !person.isPending));
 }
 
@@ -117,7 +120,7 @@ function hasValues(person: Omit<AssignedPerson, 'key'>, kind: LateKind): boolean
 const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
 
 /** The kinds of results that the fields of a delivery stand for; all kinds if no field is known. */
-export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
+export function lateKindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
   const all = lateKindsInDelivery(delivery);
   const named = all.filter((kind) =>
     targetFields.some((field) => fieldPatterns[lateKinds[kind].values].test(field)),
@@ -171,7 +174,7 @@ const mostDeliveries = 200;
  * - A delivery of all results replaces deliveries of parts if it costs at least as much. Any other overlap, and results
  *   without a price, make the bill uncertain.
  */
-export function lateBill(deliveries: readonly PricedResults[]): LateBill {
+export function totalLateBill(deliveries: readonly PricedResults[]): LateBill {
   const priced = deliveries.flatMap(({ credits, ...results }) =>
     credits === undefined || (credits === 0n && results.brings.length === 0) ? [] : [{ ...results, credits }],
   );

@@ -2,7 +2,12 @@ import { importFields, type ImportField } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import { namesNewEmployer } from '../../domain/identity/names/organization-agreement.ts';
-import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
+import {
+  isValidNumberStatus,
+  isDoNotCall,
+  isInvalidNumberStatus,
+  isMobileType,
+} from '../../domain/identity/values/phone.ts';
 import { personColumns, type ContactColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportSortKey, isCrmExport } from '../../db/run-states.ts';
@@ -202,13 +207,15 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
 
 /** Returns the first valid number of this kind. `phones` is sorted by rank. */
 function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean) {
-  const phone = phones.find(({ type, status }) => isMobile(type) === ofMobiles && !isInvalid(status));
+  const phone = phones.find(
+    ({ type, status }) => isMobileType(type) === ofMobiles && !isInvalidNumberStatus(status),
+  );
   return {
     value: phone?.number ?? null,
     observedAt: phone ? new Date(phone.asked_at) : null,
     runId: phone ? (said_by['phone']?.run_id ?? null) : null,
     /** True if the e-mail is verified or the phone number is valid. */
-    isVerified: isChecked(phone?.status),
+    isVerified: isValidNumberStatus(phone?.status),
     isDoNotCall: isDoNotCall(phone?.dnc_status ?? 'none'),
   };
 }

@@ -1,6 +1,6 @@
 import { companyFields, type AccountImporter, type CompanyField } from '../../domain/crm/crm.ts';
 import { parseDomain } from '../../domain/identity/values/email-address.ts';
-import { organizationForm } from '../../domain/identity/values/normalise.ts';
+import { organizationComparisonForm } from '../../domain/identity/values/normalise.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { ImportManifest } from './import-manifest.ts';
 import type { CompanyKey } from './read-contacts-to-import.ts';
@@ -56,7 +56,7 @@ async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): 
   }));
   const newest = new Map<string, Company>();
   for (const company of companies) {
-    const same = JSON.stringify([company.domain, organizationForm(company.name ?? '')]);
+    const same = JSON.stringify([company.domain, organizationComparisonForm(company.name ?? '')]);
     if (!newest.has(same)) newest.set(same, company);
   }
   return [...newest.values()].toSorted((one, other) =>
@@ -77,4 +77,7 @@ function isDistinct(companies: readonly Company[], key: 'domain' | 'name'): (com
   return (company) => company.domain !== null && counts.get(formsOf(company)[key]) === 1;
 }
 
-const formsOf = ({ domain, name }: Company) => ({ domain: domain ?? '', name: organizationForm(name ?? '') });
+const formsOf = ({ domain, name }: Company) => ({
+  domain: domain ?? '',
+  name: organizationComparisonForm(name ?? ''),
+});

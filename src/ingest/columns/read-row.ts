@@ -1,12 +1,16 @@
 import {
   parseDomain,
   emailDomain,
-  isRoleAddress,
+  isSharedMailbox,
   parseEmails,
   parseHashedEmail,
-  isFreeMail,
+  isFreeMailDomain,
 } from '../../domain/identity/values/email-address.ts';
-import { identityKeys, isSharedKey, longestId } from '../../domain/identity/identity-keys.ts';
+import {
+  identityKeys,
+  isNamelessMailboxKey,
+  maxPersonIdLength,
+} from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import {
   displayForm,
@@ -62,7 +66,7 @@ export function createRowReader(
     const identity = readIdentity(cells);
     const stated = identityKeys(identity);
     // A shared mailbox alone is not looked up: it would be paid for, but the identity rule links no contact by it.
-    const keys = stated.every(isSharedKey) ? [] : stated;
+    const keys = stated.every(isNamelessMailboxKey) ? [] : stated;
     const usable = keys.length > 0;
     const optOut = optOutOfProcessing(cells);
     return {
@@ -151,12 +155,12 @@ function readEmails(cells: readonly string[], columns: readonly number[]): strin
 }
 
 function orderOfEmail(address: string): number {
-  if (isRoleAddress(address)) return 2;
-  return isFreeMail(emailDomain(address)) ? 1 : 0;
+  if (isSharedMailbox(address)) return 2;
+  return isFreeMailDomain(emailDomain(address)) ? 1 : 0;
 }
 
 /** Returns a person id of the service. Such ids are opaque, have no spaces and a maximum length. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
-  return /^\S+$/.test(id) && id.length <= longestId && !isNoValue(id) ? id : undefined;
+  return /^\S+$/.test(id) && id.length <= maxPersonIdLength && !isNoValue(id) ? id : undefined;
 }

@@ -1,7 +1,15 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
-import { weigh } from '../../domain/identity/identity-evidence.ts';
-import { verdictOn, type ContactDecision, type RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import {
+  weakEvidenceReason,
+  competingContactReason,
+  isPossibleFit,
+} from '../../domain/identity/decide-person.ts';
+import { weighFit } from '../../domain/identity/identity-evidence.ts';
+import {
+  verdictOnPerson,
+  type ContactDecision,
+  type RecordedVerdict,
+} from '../../domain/identity/verdicts.ts';
 import { UsageProblem, type DecisionNote } from '../../domain/problem.ts';
 import { type Warehouse, inRolledBackTransaction } from '../../db/database.ts';
 import { exportSortKey } from '../../db/run-states.ts';
@@ -85,11 +93,11 @@ function candidatesOf(near: Neighbourhood, contact: ContactState) {
   return near.candidatesOf(contact, record, contact.service, true).flatMap((person) => {
     const { personId } = person.compared;
     if (personId === undefined || person.personKey === contact.match?.personKey) return [];
-    if (verdictOn(contact.verdicts, person.compared) !== undefined) return [];
-    const fit = weigh(record.compared, person.compared);
-    const weakDoubt = record.askedAt === null ? weakReason : contestedReason;
+    if (verdictOnPerson(contact.verdicts, person.compared) !== undefined) return [];
+    const fit = weighFit(record.compared, person.compared);
+    const weakDoubt = record.askedAt === null ? weakEvidenceReason : competingContactReason;
     const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
-    if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
+    if (!isPossibleFit(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
     return { person_id: personId, reason: refused.get(person.personKey) ?? doubt };
   });
 }

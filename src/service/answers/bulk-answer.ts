@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
-import { boundedId } from '../../domain/identity/identity-keys.ts';
+import { shortenPersonId } from '../../domain/identity/identity-keys.ts';
 import { splitList } from '../../domain/text/format.ts';
 import {
   count,
@@ -178,7 +178,7 @@ function readMembers(value: JsonObject, shape: Shape, prefix: string, unread: Se
 function readMember(value: unknown, type: Shape[string], name: string, unread: Set<string>): unknown {
   switch (type) {
     case 'id':
-      return boundedId(String(value));
+      return shortenPersonId(String(value));
     case 'identifying':
     case 'text':
       return typeof value === 'string' ? value : undefined;

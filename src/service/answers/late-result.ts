@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
-import { boundedId } from '../../domain/identity/identity-keys.ts';
+import { shortenPersonId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { codeNaming, type Endpoint } from '../failures/failure.ts';
@@ -110,7 +110,7 @@ function deliveredPerson(
   const emails = (listed ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
   const isUnread = phones.length === 0 && (numbers ?? []).length > 0;
   return {
-    id: boundedId(displayForm(id ?? '')) || undefined,
+    id: shortenPersonId(displayForm(id ?? '')) || undefined,
     phones,
     emails,
     /** Every e-mail of the entry, even if it is not a result, because it identifies the person. */

@@ -2,10 +2,10 @@ import { alignRows, type AlignedRow, type Alignment } from '../../../src/domain/
 import { decidePerson, type Candidate } from '../../../src/domain/identity/decide-person.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import {
-  isOnePerson,
-  isStub,
-  readyIdentity,
-  readyPerson,
+  areSamePerson,
+  isEmptyPerson,
+  toComparedIdentity,
+  toComparedPerson,
   type ComparedIdentity,
   type ComparedPerson,
 } from '../../../src/domain/identity/identity-evidence.ts';
@@ -34,9 +34,9 @@ export function alignCall(
   matches: readonly (Person | null)[],
   known: Partial<KnownElsewhere> = {},
 ): AlignedCall {
-  const rows = asked.map(readyIdentity);
+  const rows = asked.map(toComparedIdentity);
   const arrived = matches.flatMap((person, matchIndex) =>
-    person === null || isStub(person) ? [] : [{ person: readyPerson(person), matchIndex }],
+    person === null || isEmptyPerson(person) ? [] : [{ person: toComparedPerson(person), matchIndex }],
   );
   const decided = rows.map((row, index) => {
     const candidates: readonly Candidate[] = [...arrived, ...(known.candidatesOf?.(index) ?? [])];
@@ -48,7 +48,7 @@ export function alignCall(
       case 'person': {
         const { evidence } = decision;
         const chosen = candidates[decision.index]!.person;
-        const matchIndex = arrived.find(({ person }) => isOnePerson(person, chosen))?.matchIndex;
+        const matchIndex = arrived.find(({ person }) => areSamePerson(person, chosen))?.matchIndex;
         return { row, verdicts, decision: { kind: 'person', matchIndex, evidence } as const };
       }
       case 'refused':

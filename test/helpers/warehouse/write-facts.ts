@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { fieldOfColumn, identityColumns, type Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
-import { matchKeysOfIdentity, ownerKey } from '../../../src/domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, contactOwnerKey } from '../../../src/domain/identity/match-keys.ts';
 import type { Tables } from '../../../src/db/schema.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { digestQueued, inDigest } from '../../../src/people/digest.ts';
@@ -226,7 +226,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
   const askedAt = contact.askedAt ?? '2026-11-20T08:00:00Z';
   const answered = factsOfAnswer(person);
   // A person without an id has only the match keys of the own contact.
-  const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
+  const said = person.id ? answered : { ...answered, match_keys: [contactOwnerKey(source, contactId)] };
   const row = { runId, rowNumber, attemptId, matchIndex: 0 };
   const key = said.person_id === null ? keyWithoutId(row) : keyOfId(said.person_id);
   const call = { personKey: key, askedAt, runId, attemptId };

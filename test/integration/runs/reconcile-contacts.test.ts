@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ownerKey } from '../../../src/domain/identity/match-keys.ts';
+import { contactOwnerKey } from '../../../src/domain/identity/match-keys.ts';
 import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -32,7 +32,7 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     attemptId: 'a1',
     deliveryId: null,
   };
-  const keys = personId === null ? { match_keys: [ownerKey('generic', 'c1')] } : {};
+  const keys = personId === null ? { match_keys: [contactOwnerKey('generic', 'c1')] } : {};
   await writeFacts(warehouse, 'test', [{ ...said, ...keys, ...call, kind: 'answer' }]);
 }
 

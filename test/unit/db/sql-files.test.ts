@@ -5,7 +5,7 @@ import { nameListText } from '../../../src/db/expressions.ts';
 import { allRunStatuses, planKeyPrefix, unfinishedCondition } from '../../../src/db/run-states.ts';
 import { stablePlanSettings } from '../../../src/db/session-settings.ts';
 import { identityColumns } from '../../../src/domain/identity/identity.ts';
-import { switchboard } from '../../../src/domain/identity/values/phone.ts';
+import { headquartersPhoneType } from '../../../src/domain/identity/values/phone.ts';
 import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
 import {
   deliveryKindNames,
@@ -73,7 +73,7 @@ it.each<[file: string, what: string, text: string]>([
     'kinds of deliveries',
     `array_position(array[${nameListText(deliveryKindNames)}], kind)`,
   ],
-  ['run-figures.sql', 'pattern for switchboard numbers', `like_regex "^${switchboard}$"`],
+  ['run-figures.sql', 'pattern for switchboard numbers', `like_regex "^${headquartersPhoneType}$"`],
   [
     'run-figures.sql',
     'statuses of calls that hold credits',

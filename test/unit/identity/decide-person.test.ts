@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { decidePerson } from '../../../src/domain/identity/decide-person.ts';
 import {
-  readyIdentity,
-  readyPerson,
+  toComparedIdentity,
+  toComparedPerson,
   type ComparedPerson,
 } from '../../../src/domain/identity/identity-evidence.ts';
 import type { Verdict } from '../../../src/domain/identity/verdicts.ts';
 
-const row = readyIdentity({ email: 'ada@orbit.example', firstName: 'Ada', lastName: 'Novak' });
-const person = readyPerson({ id: 'p-1', first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
+const row = toComparedIdentity({ email: 'ada@orbit.example', firstName: 'Ada', lastName: 'Novak' });
+const person = toComparedPerson({
+  id: 'p-1',
+  first_name: 'Ada',
+  last_name: 'Novak',
+  email: 'ada@orbit.example',
+});
 
 it('decidePerson() does not read rows of other contacts if an identifier decides', () => {
   const others = () => {
@@ -22,19 +27,19 @@ it('decidePerson() does not read rows of other contacts if an identifier decides
 });
 
 it('decidePerson() accepts a person without an id by e-mail, even if the row was never looked up', () => {
-  const withoutId = readyPerson({ first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
+  const withoutId = toComparedPerson({ first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
   const of = { candidates: [{ person: withoutId }], others: () => [], wasAsked: false };
   expect(decidePerson(row, of)).toEqual({ kind: 'person', index: 0, evidence: 'email' });
 });
 
 describe('decidePerson() with decisions of the operator', () => {
-  const other = readyPerson({
+  const other = toComparedPerson({
     id: 'p-2',
     first_name: 'Ada',
     last_name: 'Novak',
     proflink_url: 'linkedin.com/in/ada',
   });
-  const stranger = readyPerson({
+  const stranger = toComparedPerson({
     id: 'p-3',
     first_name: 'Ivo',
     last_name: 'Lind',
@@ -68,7 +73,7 @@ describe('decidePerson() with decisions of the operator', () => {
   });
 
   it('decidePerson() assigns the second person who fits if the operator rejected the first', () => {
-    const byProfile = readyIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
+    const byProfile = toComparedIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
     const candidates = [{ person }, { person: other }];
     const of = { candidates, others: () => [], wasAsked: false };
     expect(decidePerson(byProfile, of)).toMatchObject({ kind: 'refused' });

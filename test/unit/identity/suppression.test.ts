@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keysOfPerson } from '../../../src/domain/identity/match-keys.ts';
+import { suppressionKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { parseSuppressionSubject } from '../../../src/domain/identity/suppression.ts';
 
 it.each([
@@ -26,10 +26,10 @@ it.each(['', 'Ada Novak', '@gmail.com', '@example', 'orbit.example', 'person:', 
 
 it.each([24, 170, 500, 9_000])('a person with an id of %i characters is suppressed by the id', (length) => {
   const id = 'f'.repeat(length);
-  expect(keysOfPerson({ id })).toEqual([parseSuppressionSubject(`person:${id}`)?.key]);
+  expect(suppressionKeysOfPerson({ id })).toEqual([parseSuppressionSubject(`person:${id}`)?.key]);
 });
 
 it('a person is suppressed by the domain of the employer’s website if the primary domain is empty', () => {
   const organization = { primary_domain: '', website_url: 'https://orbit.example' };
-  expect(keysOfPerson({ id: '1', organization })).toEqual(['person:1', 'domain:orbit.example']);
+  expect(suppressionKeysOfPerson({ id: '1', organization })).toEqual(['person:1', 'domain:orbit.example']);
 });

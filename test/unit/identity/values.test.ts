@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isFreeMail,
-  isRoleAddress,
+  isFreeMailDomain,
+  isSharedMailbox,
   parseDomain,
   parseEmail,
   parseEmails,
@@ -10,7 +10,7 @@ import {
 import {
   comparisonForm,
   displayForm,
-  organizationForm,
+  organizationComparisonForm,
   parseFullName,
   parseName,
   parseOrganizationName,
@@ -22,8 +22,8 @@ import cases from '../../data/identity/values.json' with { type: 'json' };
 const functions: Readonly<Record<keyof typeof cases, (cell: string) => unknown>> = {
   parseEmail,
   parseEmails,
-  isRoleAddress,
-  isFreeMail,
+  isRoleAddress: isSharedMailbox,
+  isFreeMail: isFreeMailDomain,
   parseHashedEmail,
   parseProfileUrl,
   parseDomain,
@@ -31,7 +31,7 @@ const functions: Readonly<Record<keyof typeof cases, (cell: string) => unknown>>
   comparisonForm,
   parseName,
   parseFullName,
-  organizationForm,
+  organizationForm: organizationComparisonForm,
   parseOrganizationName,
   writtenProfileUrl: (cell) => findWrittenProfileUrl(['Ada', cell], 'linkedin.com/in/ada-novak'),
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lateBill, type PricedResults } from '../../../src/domain/late-results/expected-results.ts';
+import { totalLateBill, type PricedResults } from '../../../src/domain/late-results/expected-results.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 
 /** @param brings one letter per person with values @param without one letter per person without values */
@@ -42,13 +42,13 @@ it.each([
   ],
   ['needs no price for people without results', [results('a', 8), results('', undefined, 'b')], 8, true],
   ['is uncertain if results have no price', [results('a', 8), results('b')], 8, false],
-])('lateBill() %s', (_, deliveries, credits, certain) => {
-  expect(lateBill(deliveries)).toMatchObject({ credits: creditsFromWhole(credits), certain });
-  expect(lateBill(deliveries.toReversed())).toEqual(lateBill(deliveries));
+])('totalLateBill() %s', (_, deliveries, credits, certain) => {
+  expect(totalLateBill(deliveries)).toMatchObject({ credits: creditsFromWhole(credits), certain });
+  expect(totalLateBill(deliveries.toReversed())).toEqual(totalLateBill(deliveries));
 });
 
-it('lateBill() terminates for 120 nested deliveries', () => {
+it('totalLateBill() terminates for 120 nested deliveries', () => {
   const people = Array.from({ length: 120 }, (_, index) => String.fromCodePoint(97 + index));
   const nested = people.map((_, index) => results(people.slice(0, index).join(''), index));
-  expect(lateBill(nested)).toMatchObject({ certain: true });
+  expect(totalLateBill(nested)).toMatchObject({ certain: true });
 });

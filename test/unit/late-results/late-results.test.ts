@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  assignDelivered,
-  deliveredResults,
+  assignDeliveredPeople,
+  resultsInDelivery,
   emailRank,
-  kindsOfFields,
+  lateKindsOfFields,
 } from '../../../src/domain/late-results/expected-results.ts';
 import {
   requestedFieldGroups,
@@ -53,15 +53,15 @@ it.each([
   expect(lateKindsToAwait(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
 });
 
-it('kindsOfFields() returns the kinds of known target fields, and all kinds for unknown or no fields', () => {
-  const kindsOf = (...targetFields: string[]) => kindsOfFields({ kind: 'waterfall', targetFields });
+it('lateKindsOfFields() returns the kinds of known target fields, and all kinds for unknown or no fields', () => {
+  const kindsOf = (...targetFields: string[]) => lateKindsOfFields({ kind: 'waterfall', targetFields });
   expect(kindsOf('emails')).toEqual(['waterfall_email']);
   expect(kindsOf('phone_numbers')).toEqual(['waterfall_phone']);
   expect(kindsOf()).toEqual(['waterfall_email', 'waterfall_phone']);
   expect(kindsOf('something new')).toEqual(['waterfall_email', 'waterfall_phone']);
 });
 
-describe('assignDelivered()', () => {
+describe('assignDeliveredPeople()', () => {
   const expected = [
     { key: 'p1', emails: ['ada@orbit.example', 'both@orbit.example'] },
     { key: 'p2', emails: ['bob@orbit.example', 'both@orbit.example'] },
@@ -102,12 +102,14 @@ describe('assignDelivered()', () => {
       [person('p1', 'both@orbit.example')],
       ['p1'],
     ],
-  ])('assignDelivered() assigns a waterfall entry to %s', (_, people, keys) => {
-    expect(assignDelivered(expected, people, 'waterfall')).toEqual(keys);
+  ])('assignDeliveredPeople() assigns a waterfall entry to %s', (_, people, keys) => {
+    expect(assignDeliveredPeople(expected, people, 'waterfall')).toEqual(keys);
   });
 
-  it('assignDelivered() does not assign a phone entry with an unknown id by e-mail', () => {
-    expect(assignDelivered(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([undefined]);
+  it('assignDeliveredPeople() does not assign a phone entry with an unknown id by e-mail', () => {
+    expect(assignDeliveredPeople(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([
+      undefined,
+    ]);
   });
 });
 
@@ -119,7 +121,7 @@ const both = {
   isPending: false,
 };
 const of = (targetFields: readonly string[], person: Partial<typeof both>) =>
-  deliveredResults([{ ...both, ...person }], { kind: 'waterfall', targetFields });
+  resultsInDelivery([{ ...both, ...person }], { kind: 'waterfall', targetFields });
 
 it.each([
   [
@@ -138,7 +140,7 @@ it.each([
     ['waterfall_email/a'],
   ],
   ['covers nothing for a pending person', [], { phones: [], emails: [], isPending: true }, [], []],
-])('deliveredResults() %s', (_, targetFields, person, covers, brings) => {
+])('resultsInDelivery() %s', (_, targetFields, person, covers, brings) => {
   expect(of(targetFields, person)).toEqual({ covers, brings });
 });
 

@@ -32,7 +32,7 @@ const latin = /\p{Script=Latin}/u;
  *
  * @returns undefined if the parts contain no name
  */
-export function compareReady(
+export function toComparedName(
   first: string | null | undefined,
   last: string | null | undefined,
   whole: string | null | undefined,
@@ -73,7 +73,7 @@ export interface NameCells {
 /** Compares the names of two rows. */
 export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCells>): NameVerdict {
   const [name, otherName] = [one, other].map((cells) =>
-    compareReady(cells.first_name, cells.last_name, cells.name),
+    toComparedName(cells.first_name, cells.last_name, cells.name),
   );
   return compareNames(name, otherName);
 }

@@ -1,12 +1,12 @@
-import { parseDomain, emailDomain, parseEmail, isFreeMail } from '../values/email-address.ts';
+import { parseDomain, emailDomain, parseEmail, isFreeMailDomain } from '../values/email-address.ts';
 import type { Identity } from '../identity.ts';
-import { organizationForm } from '../values/normalise.ts';
+import { organizationComparisonForm } from '../values/normalise.ts';
 import { memoizePerText } from '../../compute-once.ts';
 import type { Person } from '../person.ts';
 
 /** Cached parser of domains. Parsing takes several microseconds, and staging compares a million rows. */
 const domainOf = memoizePerText(parseDomain);
-const formOf = memoizePerText(organizationForm);
+const formOf = memoizePerText(organizationComparisonForm);
 
 /** A person's employers, in comparison form. */
 export interface Employers {
@@ -54,7 +54,7 @@ export function compareEmployers(one: Employers, other: Employers): EmployerVerd
 }
 
 /** True if two people may have, or may have had, the same employer by name or domain. */
-export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
+export function canShareEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
@@ -70,7 +70,7 @@ export function namesNewEmployer(
   const [former, present] = [from, to].map(({ name, domain }) => collect([name], [domain], []));
   return (
     intersects(theirs.domains, present!.domains) ||
-    (mayBeOneEmployer(theirs, present!) && !mayBeOneEmployer(former!, present!))
+    (canShareEmployer(theirs, present!) && !canShareEmployer(former!, present!))
   );
 }
 
@@ -91,7 +91,7 @@ function collect(
   const corporate = emails
     .flatMap((email) => (email && parseEmail(email)) || [])
     .map(emailDomain)
-    .filter((domain) => !isFreeMail(domain));
+    .filter((domain) => !isFreeMailDomain(domain));
   return {
     names: new Set(formsOf(names)),
     domains: new Set([...domains, ...corporate].flatMap((domain) => (domain && domainOf(domain)) || [])),

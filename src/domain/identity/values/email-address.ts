@@ -108,7 +108,7 @@ export function emailDomain(address: string): string {
 }
 
 /** True if an e-mail is a shared mailbox (`info@`), which several people of an export can have. */
-export function isRoleAddress(address: string): boolean {
+export function isSharedMailbox(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
 
@@ -143,7 +143,7 @@ const families = new RegExp(
  *
  * @param domain in lower case, without `@`
  */
-export function isFreeMail(domain: string): boolean {
+export function isFreeMailDomain(domain: string): boolean {
   return providers.has(domain) || families.test(domain);
 }
 
@@ -166,7 +166,7 @@ export function parseDomain(cell: string): string | undefined {
   if (cell.length > 2_000 || !cell.includes('.')) return undefined;
   const text = cell.trim();
   const domain = registrableDomain(text);
-  if (domain === null || !topLevel.test(domain) || isFreeMail(domain)) return undefined;
+  if (domain === null || !topLevel.test(domain) || isFreeMailDomain(domain)) return undefined;
   const isPage = pagesOfOthers.test(domain) ? /[^/]\/[^/?#]/.test(text) : /[^/]\/@/.test(text);
   return isPage ? undefined : domain;
 }
@@ -175,9 +175,9 @@ export function parseDomain(cell: string): string | undefined {
 const webAddress = /^(?:https?:\/\/|[^@/\s]+\.[a-z]{2,}[/?#])/i;
 
 /** True if a text such as `@gmail.com` is a free-mail provider, which cannot be suppressed as a domain. */
-export function namesFreeMail(text: string): boolean {
+export function isFreeMailText(text: string): boolean {
   const written = text.trim();
-  return written.startsWith('@') && isFreeMail(registrableDomain(written) ?? '');
+  return written.startsWith('@') && isFreeMailDomain(registrableDomain(written) ?? '');
 }
 
 /** The registrable domain of a web URL, or of the text after the last `@`. */

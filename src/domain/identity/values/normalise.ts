@@ -134,7 +134,7 @@ const legalForms = new Set(lists.legalForms);
  * Returns the comparison form of a company's name, without article and legal form, and with `and` for `&`. `The Acme
  * Co., Ltd.` and `ACME` have the same form.
  */
-export function organizationForm(name: string): string {
+export function organizationComparisonForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))
     .replace(/ a s$/, '')
     .replace(/ sp z o ?o$/, '');

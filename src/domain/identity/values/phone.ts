@@ -63,9 +63,9 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
 }
 
 /** The type of a phone number at the employer's headquarters. */
-export const switchboard = 'work_hq';
+export const headquartersPhoneType = 'work_hq';
 
-const typesByUse = ['mobile', 'work_direct', 'other', switchboard, 'home'];
+const typesByUse = ['mobile', 'work_direct', 'other', headquartersPhoneType, 'home'];
 
 /**
  * Returns the ranks by which `enriched_contacts.phone` is chosen, the most important first; the lowest rank wins. If
@@ -77,16 +77,16 @@ export function rankPhone(phone: Phone) {
   return {
     ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
     // A number with rank null is never chosen.
-    status_rank: isInvalid(phone.status) ? null : isChecked(phone.status) ? 0 : 1,
+    status_rank: isInvalidNumberStatus(phone.status) ? null : isValidNumberStatus(phone.status) ? 0 : 1,
     e164_rank: phone.e164 === null ? 1 : 0,
     ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
   };
 }
 
 type Stated = string | null | undefined;
-export const isMobile = (type: Stated): boolean => type?.toLowerCase() === 'mobile';
-export const isChecked = (status: Stated): boolean => status?.toLowerCase() === 'valid_number';
-export const isInvalid = (status: Stated): boolean => status?.toLowerCase() === 'invalid_number';
+export const isMobileType = (type: Stated): boolean => type?.toLowerCase() === 'mobile';
+export const isValidNumberStatus = (status: Stated): boolean => status?.toLowerCase() === 'valid_number';
+export const isInvalidNumberStatus = (status: Stated): boolean => status?.toLowerCase() === 'invalid_number';
 
 /** True if a phone number must not be called. Unknown values of the status count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
