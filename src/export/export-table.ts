@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
-import { parseCursor, requireReadable } from '../people/change-feed.ts';
+import { parseCursor, requireCursor } from '../people/change-feed.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ColumnType, ExportColumn } from './parquet.ts';
@@ -79,7 +79,7 @@ export async function exportTable(
   { table, format, choice, select }: TableExport,
   take: (bytes: Readable, beginning: string) => Promise<void>,
 ): Promise<number | undefined> {
-  if (choice.since !== undefined) await requireReadable(database, choice.since, cursorOfExport);
+  if (choice.since !== undefined) await requireCursor(database, choice.since, cursorOfExport);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
   const all = fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) }));
   const columns = selectColumns(table, all, select);

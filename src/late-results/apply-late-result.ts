@@ -19,7 +19,7 @@ import { leaveCostUnknown, settleLateCredits } from '../ledger/close-attempt.ts'
 import { digest } from '../people/digest.ts';
 import { isDigested, queuePeople } from '../people/digest-queue.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
-import { keyOfId, factsOfLateResult } from '../people/observation.ts';
+import { personKeyOfId, factsOfLateResult } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import {
@@ -129,7 +129,7 @@ async function apply(
   await recordLateLookups(transaction, call, {
     results: given.flatMap(({ personId }) =>
       kindsIn(results.covers, hashPersonForAttempt(attemptId, personId)).map((lateKind) => ({
-        personKey: keyOfId(personId),
+        personKey: personKeyOfId(personId),
         lateKind,
       })),
     ),
@@ -218,7 +218,7 @@ async function idsInAnswers(
   { options: { service } }: LockedCall,
   people: readonly DeliveredPerson[],
 ): Promise<ReadonlySet<string>> {
-  const personKeys = people.flatMap(({ id }) => (id === undefined ? [] : [keyOfId(id)]));
+  const personKeys = people.flatMap(({ id }) => (id === undefined ? [] : [personKeyOfId(id)]));
   const { rows } = await sql<{ id: string }>`
     select distinct person_id as id from observation_log
     where service = ${service} and person_key = any(${personKeys}::text[])
@@ -344,7 +344,7 @@ async function recordLateResults(
     observations.set(JSON.stringify(facts), {
       ...facts,
       service,
-      personKey: keyOfId(personId),
+      personKey: personKeyOfId(personId),
       kind,
       askedAt: call.admittedAt,
       runId: call.runId,
@@ -415,7 +415,7 @@ async function keysOfAssigned(
   personIds: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const assigned = personIds.flatMap((personId, number) =>
-    personId === undefined ? [] : [{ number, personId, personKey: keyOfId(personId) }],
+    personId === undefined ? [] : [{ number, personId, personKey: personKeyOfId(personId) }],
   );
   const { rows } = await sql<{ number: number; keys: readonly string[] }>`
     select a.number, array_remove(array_agg(own.identity_key) || a."personKey", null) as keys

@@ -12,23 +12,23 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
 import { operations } from '../service/client.ts';
-import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
-import { factsOfAnswer, keyOfId } from './observation.ts';
+import { cachedAnswer, type DigestibleAnswer } from './digest-queue.ts';
+import { factsOfAnswer, personKeyOfId } from './observation.ts';
 
 /** A call with its stored answer. */
 export type AnsweredCall = Awaited<ReturnType<typeof readAnsweredCalls>>[number];
 
 /** A row of the export that a call was made for. */
-export type AskedRow = AnsweredCall['rows'][number];
+export type RequestedRow = AnsweredCall['rows'][number];
 
 /** A person in the answer to a call. */
-export type ArrivedPerson = AnsweredCall['arrived'][number];
+export type PersonInAnswer = AnsweredCall['arrived'][number];
 
 /**
  * The suppressed rows and people of one call. Rows are found by row number, people by their index in `matches` of the
  * answer.
  */
-export interface ListedOfCall {
+export interface SuppressedInCall {
   /**
    * `matchIndex` is the suppressed person of the answer who fits the row. It is undefined if the row itself is on the
    * suppression list.
@@ -96,7 +96,7 @@ export async function readAnsweredCalls(
       fieldGroups: requestedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
       answer,
       /** People in the answer, without those that have no data. */
-      arrived: arrivedPeople(answer),
+      arrived: peopleInAnswer(answer),
       /** Rows of the call, in the order of `details` in the request. */
       rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
         source: source ?? 'generic',
@@ -125,7 +125,7 @@ async function readAnswers(
 ): Promise<ReadonlyMap<string, DigestibleAnswer>> {
   const answers = new Map<string, DigestibleAnswer>();
   for (const { attemptId } of calls) {
-    const answer = keptAnswer(database, attemptId);
+    const answer = cachedAnswer(database, attemptId);
     if (answer) answers.set(attemptId, answer);
   }
   const missing = new Map(calls.map(({ attemptId, httpStatus }) => [attemptId, httpStatus]));
@@ -148,12 +148,12 @@ async function readAnswers(
  * Reads the people of an answer, once per answer. Callers do this before they lock the digest, because other digests
  * wait for the lock.
  */
-export const arrivedPeople = memoizePerObject(({ matches, waterfall }: DigestibleAnswer) =>
+export const peopleInAnswer = memoizePerObject(({ matches, waterfall }: DigestibleAnswer) =>
   matches.flatMap((person, matchIndex) => {
     if (person === null || isEmptyPerson(person)) return [];
     const { personId } = toComparedPerson(person);
     /** Undefined if the service gives no id for the person. */
-    const personKey = personId === undefined ? undefined : keyOfId(personId);
+    const personKey = personId === undefined ? undefined : personKeyOfId(personId);
     return { person, matchIndex, personKey, facts: factsOfAnswer(person, waterfall) };
   }),
 );

@@ -23,7 +23,7 @@ const pageSize = 10_000;
  *
  * @param since cursor of the last change that the caller has read; undefined: read from the beginning
  * @param limit maximum number of changes; undefined: no limit
- * @throws Problem as {@link requireReadable}; `changes.cursor-too-old` also if retention has removed the beginning
+ * @throws Problem as {@link requireCursor}; `changes.cursor-too-old` also if retention has removed the beginning
  */
 export async function* readChanges(
   database: Kysely<Tables>,
@@ -40,7 +40,7 @@ export async function* readChanges(
     `.execute(database);
     // This check follows the reading, because retention can remove changes between two pages.
     if (cursor === undefined) await requireBeginning(database);
-    else await requireReadable(database, cursor);
+    else await requireCursor(database, cursor);
     yield* page;
     left -= page.length;
     if (page.length < pageSize) return;
@@ -82,11 +82,7 @@ export function parseCursor(cursor: string, next = readFeed): string {
  * @param next next step in the error message
  * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`, `changes.cursor-ahead`
  */
-export async function requireReadable(
-  database: Kysely<Tables>,
-  cursor: string,
-  next?: string,
-): Promise<void> {
+export async function requireCursor(database: Kysely<Tables>, cursor: string, next?: string): Promise<void> {
   const change = parseCursor(cursor, next);
   const newest = await newestCursor(database);
   const { rows } = await sql<{ isPruned: boolean; isAhead: boolean }>`

@@ -4,38 +4,38 @@ import { rejectedReason, verdictOnPerson } from '../domain/identity/verdicts.ts'
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
-import { timestampOf } from './fold.ts';
+import { microsecondsToTimestamp } from './fold.ts';
 import type {
-  ContactDecided,
+  PersonOfContact,
   ContactMatch,
   ContactState,
   KnownPerson,
   Neighbourhood,
 } from './neighbourhood.ts';
 import {
-  changedGroups,
-  isOfPeople,
-  nameOfPerson,
+  changedFieldGroups,
+  isAboutPeople,
+  personReferenceText,
   readPersonValues,
   valuesOfFolded,
-  type FoldedRow,
-  type PersonName,
+  type FoldedPersonRow,
+  type PersonReference,
   type PersonValues,
 } from './people-tables.ts';
 
 /** Reason why a contact loses its person to a better match. */
-export const anotherFits = 'another person fits better';
+export const betterMatchReason = 'another person fits better';
 /** Reason why a contact loses a person that only a decision of the operator assigned. */
 const endedReason = 'the decision that confirmed the person has ended';
 const nothingShows = 'nothing shows any more that the contact is this person';
 
 /** A contact, and the digest's decision which person the contact is. */
-export interface Decided {
+export interface ContactWithPerson {
   readonly contact: ContactState;
-  readonly decided: ContactDecided;
+  readonly decided: PersonOfContact;
 }
 
-interface Decision extends Decided {
+interface Decision extends ContactWithPerson {
   /** The newest call for this contact with the decided person in its answer; undefined if there is none. */
   readonly call:
     | { readonly attemptId: string; readonly runId: string; readonly rowNumber: number }
@@ -48,9 +48,9 @@ interface DecidedStep {
   /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly near: Neighbourhood;
-  /** People that the step has recomputed, by `nameOfPerson`. */
-  readonly touched: ReadonlyMap<string, FoldedRow>;
-  /** Values that the recomputed people had before the step, by `nameOfPerson`. */
+  /** People that the step has recomputed, by `personReferenceText`. */
+  readonly touched: ReadonlyMap<string, FoldedPersonRow>;
+  /** Values that the recomputed people had before the step, by `personReferenceText`. */
   readonly before: ReadonlyMap<string, PersonValues>;
 }
 
@@ -104,7 +104,7 @@ async function changeMatches(
   weighed: readonly { readonly matchId: string; readonly evidence: string }[],
   renewed: readonly { readonly matchId: string }[],
 ): Promise<void> {
-  const moment = timestampOf(now);
+  const moment = microsecondsToTimestamp(now);
   const ended = changes.flatMap(({ ends, reason }) => (ends ? { matchId: ends, reason } : []));
   if (ended.length > 0)
     await sql`
@@ -163,7 +163,7 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
       row_number: asking?.rowNumber ?? record.rowNumber,
       attempt_id: asking?.attemptId ?? null,
     };
-    return { contact, ends: match?.matchId, reason: anotherFits, begins };
+    return { contact, ends: match?.matchId, reason: betterMatchReason, begins };
   }
   if (!match) return undefined;
   const current = step.near.person(match);
@@ -181,7 +181,7 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
 
 function whyEnded(
   { match, verdicts, records }: ContactState,
-  { reason }: ContactDecided & { readonly person: undefined },
+  { reason }: PersonOfContact & { readonly person: undefined },
   current: KnownPerson | undefined,
 ): string {
   if (current && verdictOnPerson(verdicts, current.compared) === 'rejected') return rejectedReason;
@@ -236,12 +236,13 @@ async function writeFeed(
   const people = changes
     .flatMap((change) => [change.contact.match, beginning(change)])
     .filter((person) => person !== undefined);
-  const untouched = people.filter((person) => !touched.has(nameOfPerson(person)));
+  const untouched = people.filter((person) => !touched.has(personReferenceText(person)));
   const read = await readPersonValues(transaction, untouched);
-  const was = (person: PersonName) => before.get(nameOfPerson(person)) ?? read.get(nameOfPerson(person));
-  const now = (person: PersonName) => {
-    const row = touched.get(nameOfPerson(person));
-    return row ? row.folded && valuesOfFolded(row.folded) : read.get(nameOfPerson(person));
+  const was = (person: PersonReference) =>
+    before.get(personReferenceText(person)) ?? read.get(personReferenceText(person));
+  const now = (person: PersonReference) => {
+    const row = touched.get(personReferenceText(person));
+    return row ? row.folded && valuesOfFolded(row.folded) : read.get(personReferenceText(person));
   };
   const entryOf = ({ source, contactId }: ContactKey, operation: string, groups: readonly string[] = []) => ({
     operation,
@@ -253,13 +254,13 @@ async function writeFeed(
     changes.map((change) => {
       const { contact } = change;
       const next = beginning(change);
-      const groups = changedGroups(contact.match && was(contact.match), next && now(next));
+      const groups = changedFieldGroups(contact.match && was(contact.match), next && now(next));
       return [contactKeyText(contact), entryOf(contact, next ? 'upsert' : 'delete', groups)];
     }),
   );
-  const known = [...touched.values()].filter((person) => before.has(nameOfPerson(person)));
+  const known = [...touched.values()].filter((person) => before.has(personReferenceText(person)));
   for (const row of await contactsOf(transaction, known)) {
-    const groups = changedGroups(was(row), now(row));
+    const groups = changedFieldGroups(was(row), now(row));
     if (!entries.has(contactKeyText(row)) && (groups !== undefined || renewed.has(row.matchId)))
       entries.set(contactKeyText(row), entryOf(row, 'upsert', groups));
   }
@@ -273,13 +274,13 @@ async function writeFeed(
     `.execute(transaction);
 }
 
-async function contactsOf(transaction: Transaction<Tables>, people: readonly PersonName[]) {
+async function contactsOf(transaction: Transaction<Tables>, people: readonly PersonReference[]) {
   if (people.length === 0) return [];
-  const { rows } = await sql<ContactKey & PersonName & Pick<ContactMatch, 'matchId' | 'isOpen'>>`
+  const { rows } = await sql<ContactKey & PersonReference & Pick<ContactMatch, 'matchId' | 'isOpen'>>`
     select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId",
       valid_to is null as "isOpen"
     from contact_matches
-    where ${isOfPeople(people)}
+    where ${isAboutPeople(people)}
   `.execute(transaction);
   return rows.filter(({ isOpen }) => isOpen);
 }
@@ -288,7 +289,7 @@ async function contactsOf(transaction: Transaction<Tables>, people: readonly Per
  * The earlier match of a contact with a person: the newest by a call, or else the first whose run counts. When an undo
  * is reverted, the digest restores this match. The order of undos and reverts does not change the first run.
  */
-function formerMatch({ matches, records }: ContactState, person: PersonName): ContactMatch | undefined {
+function formerMatch({ matches, records }: ContactState, person: PersonReference): ContactMatch | undefined {
   const same = matches.filter((each) => isPerson(each, person));
   return (
     same.find(({ asked }) => asked) ??
@@ -296,6 +297,6 @@ function formerMatch({ matches, records }: ContactState, person: PersonName): Co
   );
 }
 
-function isPerson(one: PersonName, other: PersonName): boolean {
+function isPerson(one: PersonReference, other: PersonReference): boolean {
   return one.service === other.service && one.personKey === other.personKey;
 }

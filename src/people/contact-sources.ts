@@ -29,7 +29,7 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
  *
  * @param choice limits the check to contacts of one CRM (`source`) or to people found by one run (`runId`)
  */
-export async function hasContactsOf(
+export async function hasContactsOfService(
   { database }: Warehouse,
   service: string,
   { source, runId }: { readonly source: string | undefined; readonly runId: string | undefined },

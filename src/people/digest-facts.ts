@@ -6,26 +6,44 @@ import type { Person } from '../domain/identity/person.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
-import { readAnsweredCalls, type AnsweredCall, type ListedOfCall } from './answered-call.ts';
-import { anotherFits, writeContactChanges, type Decided } from './contact-changes.ts';
-import { digestCall, rowOf, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
-import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
-import { knownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
-import { keyWithoutId } from './observation.ts';
+import { readAnsweredCalls, type AnsweredCall, type SuppressedInCall } from './answered-call.ts';
+import { betterMatchReason, writeContactChanges, type ContactWithPerson } from './contact-changes.ts';
 import {
-  nameOfPerson,
-  newObservationIds,
+  digestCall,
+  requestedRowOf,
+  writeCalls,
+  type KeyedPersonInAnswer,
+  type DigestedCall,
+} from './digested-calls.ts';
+import {
+  toPersonColumns,
+  toPersonForIdentity,
+  foldObservations,
+  microsecondsToTimestamp,
+  type FoldedPerson,
+  type Observation,
+} from './fold.ts';
+import { knownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
+import { personKeyWithoutId } from './observation.ts';
+import {
+  personReferenceText,
+  allocateObservationIds,
   readObservations,
   readPersonKeys,
   readPersonValues,
   writeObservations,
   writePeople,
-  type FoldedRow,
+  type FoldedPersonRow,
   type NewObservation,
   type ObservedPerson,
-  type PersonName,
+  type PersonReference,
 } from './people-tables.ts';
-import { nobody, readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
+import {
+  nobody,
+  readForbiddenFills,
+  readSuppressedInCalls,
+  removeSuppressedData,
+} from './suppressed-facts.ts';
 
 /**
  * Decides which person each contact is after new facts, and writes the consequences: values of people, matches of
@@ -39,7 +57,7 @@ export async function digestFacts(
     /** Ids of attempts with the stored answers to digest. */
     readonly answers: readonly string[];
     readonly contacts: readonly ContactKey[];
-    readonly people: readonly PersonName[];
+    readonly people: readonly PersonReference[];
   },
 ) {
   const calls = await readAnsweredCalls(transaction, database, facts.answers);
@@ -53,7 +71,7 @@ export async function digestFacts(
     now,
     calls,
     hasSuppressions,
-    listedOf: hasSuppressions ? await readListed(transaction, calls) : () => nobody,
+    listedOf: hasSuppressions ? await readSuppressedInCalls(transaction, calls) : () => nobody,
     near: new Neighbourhood(transaction),
   };
   const { arrived, ...people } = await observe(step, facts.people);
@@ -76,7 +94,7 @@ export async function digestFacts(
     new Set(facts.contacts.map(contactKeyText)),
   );
   await writeCalls(transaction, digested);
-  for (const each of digested) await removeSuppressed(transaction, each);
+  for (const each of digested) await removeSuppressedData(transaction, each);
   return {
     ...figures,
     /** Names of people with changed values, and of contacts with changed matches. */
@@ -91,14 +109,17 @@ interface DigestStep {
   readonly calls: readonly AnsweredCall[];
   /** False if the suppression list is empty, so that no person needs to be compared with the list. */
   readonly hasSuppressions: boolean;
-  readonly listedOf: (call: AnsweredCall) => ListedOfCall;
+  readonly listedOf: (call: AnsweredCall) => SuppressedInCall;
   readonly near: Neighbourhood;
 }
 
 /** The newest call that was made for a contact and has the contact's person in its answer. */
-function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { person } }: Decided) {
+function askingCall(
+  newestFirst: readonly DigestedCall[],
+  { contact, decided: { person } }: ContactWithPerson,
+) {
   for (const { call, rows, arrived } of newestFirst) {
-    const rowNumber = rowOf(call, contact)?.rowNumber;
+    const rowNumber = requestedRowOf(call, contact)?.rowNumber;
     const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
     // An answer can also show that a contact is a person of an earlier answer. Then this call did not find the person.
     const hasPerson = arrived.some(({ written }) =>
@@ -110,30 +131,32 @@ function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { 
 }
 
 /** Appends the observations of new answers to the log, and recomputes the people in these answers. */
-async function observe(step: DigestStep, people: readonly PersonName[]) {
+async function observe(step: DigestStep, people: readonly PersonReference[]) {
   const { transaction, calls } = step;
   const named = calls.flatMap(({ service, arrived }) =>
     arrived.flatMap(({ personKey }) => (personKey === undefined ? [] : [{ service, personKey }])),
   );
-  const names = [...new Map([...named, ...people].map((person) => [nameOfPerson(person), person])).values()];
+  const names = [
+    ...new Map([...named, ...people].map((person) => [personReferenceText(person), person])).values(),
+  ];
   const stored = await readObservations(transaction, names);
-  const gone = people.filter((person) => !stored.has(nameOfPerson(person)));
+  const gone = people.filter((person) => !stored.has(personReferenceText(person)));
   const keys = await readPersonKeys(transaction, gone);
   // A person without stored observations has no values yet.
   const before = await readPersonValues(transaction, [...stored.values(), ...gone]);
   const all = new Map<string, ObservedPerson>(
     names.map((person) => {
-      const name = nameOfPerson(person);
+      const name = personReferenceText(person);
       return [name, stored.get(name) ?? { ...person, observations: [], matchKeys: keys.get(name) ?? [] }];
     }),
   );
   const arrived = new Map(calls.map((call) => [call, arrivedOf(step, call, all)]));
   const said = calls.flatMap((call) => saidBy(call, arrived.get(call)!));
-  const ids = await newObservationIds(transaction, said.length);
+  const ids = await allocateObservationIds(transaction, said.length);
   const added = said.map(({ call, personKey, facts }, index): NewObservation => {
     const { service, attemptId, runId } = call;
     const observationId = ids[index]!;
-    const name = nameOfPerson({ service, personKey });
+    const name = personReferenceText({ service, personKey });
     const person = all.get(name) ?? { service, personKey, observations: [], matchKeys: [] };
     const observation: Observation = {
       observationId,
@@ -150,21 +173,21 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
       matchKeys: [...person.matchKeys, ...facts.match_keys],
     });
     const of = { service, personKey, kind: 'answer' as const, runId, attemptId, deliveryId: null };
-    const times = { askedAt: call.askedAt, recordedAt: timestampOf(step.now) };
+    const times = { askedAt: call.askedAt, recordedAt: microsecondsToTimestamp(step.now) };
     return { ...facts, ...of, ...times, observationId };
   });
   await writeObservations(transaction, added);
   const folded = [...all.values()].map((person) =>
     withAllKeys({
       ...person,
-      isNew: !stored.has(nameOfPerson(person)),
-      folded: person.observations.length > 0 ? fold(person.observations) : undefined,
+      isNew: !stored.has(personReferenceText(person)),
+      folded: person.observations.length > 0 ? foldObservations(person.observations) : undefined,
     }),
   );
   const differing = await writePeople(transaction, folded);
   for (const person of folded)
     if (person.folded) step.near.addPerson(knownOf(person, person.folded), person.matchKeys);
-  const touched = new Map(folded.map((person) => [nameOfPerson(person), person]));
+  const touched = new Map(folded.map((person) => [personReferenceText(person), person]));
   return { arrived, before, touched, differing };
 }
 
@@ -176,19 +199,20 @@ function arrivedOf(
   step: DigestStep,
   call: AnsweredCall,
   all: ReadonlyMap<string, ObservedPerson>,
-): readonly Arrived[] {
+): readonly KeyedPersonInAnswer[] {
   const { attemptId, runId, service, rows } = call;
   const listed = step.listedOf(call);
-  return call.arrived.map((each): Arrived => {
+  return call.arrived.map((each): KeyedPersonInAnswer => {
     const { person, personKey, matchIndex, facts } = each;
     const isForeign =
-      personKey !== undefined && isOfAnother(call, each, all.get(nameOfPerson({ service, personKey }))!);
+      personKey !== undefined &&
+      isOfAnother(call, each, all.get(personReferenceText({ service, personKey }))!);
     const written =
       personKey === undefined
         ? rows.flatMap(({ rowNumber, source, contactId, compared }) =>
             isPossibleFit(weighFit(compared, toComparedPerson(person)))
               ? {
-                  personKey: keyWithoutId({ runId, rowNumber, attemptId, matchIndex }),
+                  personKey: personKeyWithoutId({ runId, rowNumber, attemptId, matchIndex }),
                   matchKeys: [contactOwnerKey(source, contactId)],
                 }
               : [],
@@ -201,7 +225,7 @@ function arrivedOf(
 /** Reads the contacts that need a decision, and all people and contacts that compete with them. */
 async function readContacts(
   { near, calls }: DigestStep,
-  people: readonly FoldedRow[],
+  people: readonly FoldedPersonRow[],
   dirty: readonly ContactKey[],
 ): Promise<readonly ContactState[]> {
   const first = await near.readContacts([...calls.flatMap(({ rows }) => rows), ...dirty]);
@@ -234,7 +258,7 @@ async function readContacts(
 async function decide(
   { transaction, near, calls, hasSuppressions, listedOf }: DigestStep,
   contacts: readonly ContactState[],
-): Promise<readonly Decided[]> {
+): Promise<readonly ContactWithPerson[]> {
   const decisions = contacts.map((contact) => ({ contact, decided: near.decide(contact) }));
   const fills = decisions.flatMap(({ contact, decided: { person } }) =>
     person && contact.match?.personKey !== person.personKey ? { contact, person } : [],
@@ -248,13 +272,13 @@ async function decide(
   for (const { contact } of fills) if (suppressed.has(contactKeyText(contact))) forbidden.add(contact);
   return decisions.map((decision) =>
     forbidden.has(decision.contact)
-      ? { ...decision, decided: { person: undefined, reason: anotherFits, isRefused: true } }
+      ? { ...decision, decided: { person: undefined, reason: betterMatchReason, isRefused: true } }
       : decision,
   );
 }
 
 /** The facts that answers contain about people, once per person and call. */
-function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
+function saidBy(call: AnsweredCall, arrived: readonly KeyedPersonInAnswer[]) {
   const said = arrived.flatMap(({ facts, written }) =>
     written.map(({ personKey, matchKeys }) => ({
       call,
@@ -274,7 +298,7 @@ function isOfAnother(
   { observations }: ObservedPerson,
 ): boolean {
   const others: Person[] = observations.some(({ facts }) => facts['first_name'] ?? facts['name'])
-    ? [personOfFolded(fold(observations))]
+    ? [personOfFolded(foldObservations(observations))]
     : call.arrived.flatMap((other) =>
         other.personKey === personKey && other.matchIndex !== matchIndex ? [other.person] : [],
       );
@@ -282,14 +306,14 @@ function isOfAnother(
 }
 
 function personOfFolded(folded: FoldedPerson): Person {
-  return comparedForm({
-    columns: columnsOf(folded),
+  return toPersonForIdentity({
+    columns: toPersonColumns(folded),
     emails: folded.emails,
     employment: folded.employment?.value ?? [],
   });
 }
 
-function knownOf({ service, personKey }: PersonName, folded: FoldedPerson): KnownPerson {
+function knownOf({ service, personKey }: PersonReference, folded: FoldedPerson): KnownPerson {
   return knownPerson({
     service,
     personKey,
@@ -299,7 +323,7 @@ function knownOf({ service, personKey }: PersonName, folded: FoldedPerson): Know
 }
 
 /** Adds the keys that only several observations form together, such as the name of one and the employer of another. */
-function withAllKeys(person: FoldedRow & ObservedPerson): FoldedRow {
+function withAllKeys(person: FoldedPersonRow & ObservedPerson): FoldedPersonRow {
   const { observations, matchKeys, folded } = person;
   const known = folded && observations.length > 1 ? knownOf(person, folded) : undefined;
   const further = known?.compared.personId === undefined ? [] : known.matchKeys;

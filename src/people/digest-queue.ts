@@ -3,7 +3,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
-import type { PersonName } from './people-tables.ts';
+import type { PersonReference } from './people-tables.ts';
 
 /** True if the digest has processed the answer of a call. */
 export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function queueContacts(
 
 export async function queuePeople(
   transaction: Transaction<Tables>,
-  people: readonly PersonName[],
+  people: readonly PersonReference[],
 ): Promise<void> {
   await sql`
     insert into digest_queue (kind, owner, name)
@@ -75,7 +75,7 @@ export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'>
 const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
 
 /** Keeps an answer in memory until this process has digested it. */
-export function keepAnswer(
+export function cacheAnswer(
   database: Warehouse['database'],
   attemptId: string,
   answer: DigestibleAnswer,
@@ -85,10 +85,13 @@ export function keepAnswer(
 }
 
 /** The answer of a call from the memory of this process; undefined: the answer must be read from its stored body. */
-export function keptAnswer(database: Warehouse['database'], attemptId: string): DigestibleAnswer | undefined {
+export function cachedAnswer(
+  database: Warehouse['database'],
+  attemptId: string,
+): DigestibleAnswer | undefined {
   return inMemory.get(database)?.get(attemptId);
 }
 
-export function forgetAnswer(database: Warehouse['database'], attemptId: string): void {
+export function uncacheAnswer(database: Warehouse['database'], attemptId: string): void {
   inMemory.get(database)?.delete(attemptId);
 }

@@ -2,9 +2,9 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { isTransientDatabaseError, isTransactionConflict } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
-import { arrivedPeople } from './answered-call.ts';
+import { peopleInAnswer } from './answered-call.ts';
 import { digestFacts } from './digest-facts.ts';
-import { forgetAnswer, keptAnswer } from './digest-queue.ts';
+import { uncacheAnswer, cachedAnswer } from './digest-queue.ts';
 
 /** An entry of the digest queue: an answer, a contact or a person with new facts. */
 interface QueueEntry {
@@ -81,20 +81,20 @@ export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Pr
 export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
   try {
     // The answer is read before the lock is taken, because other digests wait for the lock.
-    const answer = keptAnswer(warehouse.database, attemptId);
-    if (answer) arrivedPeople(answer);
+    const answer = cachedAnswer(warehouse.database, attemptId);
+    if (answer) peopleInAnswer(answer);
     await digestTogether(warehouse);
   } finally {
     // Another process may have digested the answer from its stored body, so the answer is removed from memory in any
     // case.
-    forgetAnswer(warehouse.database, attemptId);
+    uncacheAnswer(warehouse.database, attemptId);
   }
 }
 
 async function digestStep(database: Kysely<Tables>) {
   for (;;)
     try {
-      return await inDigest(database, async (transaction) => digestNext(transaction, database));
+      return await withDigestLocked(database, async (transaction) => digestNext(transaction, database));
     } catch (error) {
       if (isTransactionConflict(error)) continue;
       if (isTransientDatabaseError(error)) throw error;
@@ -103,7 +103,7 @@ async function digestStep(database: Kysely<Tables>) {
 }
 
 /** Runs a transaction that has locked the suppression list and the digest. */
-export async function inDigest<Result>(
+export async function withDigestLocked<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
@@ -161,7 +161,7 @@ async function digestEntries(
 
 /** Digests the oldest entry alone. If the entry fails, the same transaction quarantines it. */
 async function digestOldest(database: Kysely<Tables>) {
-  return inDigest(database, async (transaction) => {
+  return withDigestLocked(database, async (transaction) => {
     await sql`savepoint entry`.execute(transaction);
     const [entry] = await takeOldest(transaction, 1);
     if (!entry) return { filled: 0, withdrawn: 0, entries: 0, upTo: Infinity };
@@ -200,7 +200,7 @@ async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, err
  *
  * @returns the number of these entries
  */
-export async function retrySetAside({ database }: Warehouse): Promise<number> {
+export async function retryFailedEntries({ database }: Warehouse): Promise<number> {
   const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(
     database,
   );

@@ -7,11 +7,11 @@ import { filledNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/
 import { nameList } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
-import type { Decided } from './contact-changes.ts';
-import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
+import type { ContactWithPerson } from './contact-changes.ts';
+import type { AnsweredCall, PersonInAnswer, RequestedRow, SuppressedInCall } from './answered-call.ts';
 
 /** A person of an answer, with the keys of this person's facts in the observation log. */
-export interface Arrived extends ArrivedPerson {
+export interface KeyedPersonInAnswer extends PersonInAnswer {
   /** True if an earlier answer has this id for someone else. No contact gets such a person. */
   readonly isForeign: boolean;
   /**
@@ -44,9 +44,9 @@ const suppressedReason = 'the row or the returned person is on the suppression l
  */
 export function digestCall(
   call: AnsweredCall,
-  listed: ListedOfCall,
-  arrived: readonly Arrived[],
-  decisionOf: (row: AskedRow) => Decided,
+  listed: SuppressedInCall,
+  arrived: readonly KeyedPersonInAnswer[],
+  decisionOf: (row: RequestedRow) => ContactWithPerson,
 ) {
   const { matches, unreadableMatches: unreadable } = call.answer;
   const inPlace = matches.length === call.rows.length;
@@ -90,10 +90,10 @@ export function digestCall(
 }
 
 function decidedRow(
-  { compared }: AskedRow,
-  { contact, decided }: Decided,
+  { compared }: RequestedRow,
+  { contact, decided }: ContactWithPerson,
   call: AnsweredCall,
-  arrived: readonly Arrived[],
+  arrived: readonly KeyedPersonInAnswer[],
 ): DecidedRow {
   const row = { row: compared, verdicts: contact.verdicts };
   const { person } = decided;
@@ -110,7 +110,10 @@ function decidedRow(
   return { ...row, decision: isRefused ? { kind: 'refused', reason } : { kind: 'none' } };
 }
 
-export function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
+export function requestedRowOf(
+  { rows }: AnsweredCall,
+  { source, contactId }: ContactKey,
+): RequestedRow | undefined {
   return rows.find((row) => row.source === source && row.contactId === contactId);
 }
 

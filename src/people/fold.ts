@@ -27,7 +27,7 @@ interface Said {
   readonly observationId: number;
 }
 
-export type FoldedPerson = ReturnType<typeof fold>;
+export type FoldedPerson = ReturnType<typeof foldObservations>;
 
 /**
  * Computes the current and earlier values of a person from all observations. Pure: the order of the list does not
@@ -36,7 +36,7 @@ export type FoldedPerson = ReturnType<typeof fold>;
  *
  * @param observations of one person, at least one
  */
-export function fold(observations: readonly Observation[]) {
+export function foldObservations(observations: readonly Observation[]) {
   const ordered = observations.toSorted(byAskedAt);
   const moments = [...new Set(ordered.map(({ recordedAt }) => recordedAt))].toSorted(
     (one, other) => one - other,
@@ -196,7 +196,7 @@ function phonesOf(ordered: readonly Observation[]) {
   return [...merged.values()]
     .map(({ phone, askedAt }) => ({
       /** Has the form of an entry of `people.phones`. */
-      phone: { ...phone, asked_at: timestampOf(askedAt) } as Facts,
+      phone: { ...phone, asked_at: microsecondsToTimestamp(askedAt) } as Facts,
       askedAt,
       /** True if the number is not known to be invalid and comes from the newest request. */
       isUsable: isPossible(phone) && askedAt === newest,
@@ -247,14 +247,14 @@ function isSame(one: Facts, other: Facts): boolean {
  *
  * @param microseconds since 1970
  */
-export function timestampOf(microseconds: number): string {
+export function microsecondsToTimestamp(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1_000);
   const rest = String(microseconds - milliseconds * 1_000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}+00:00`);
 }
 
 /** The columns of a person in table `people`. Null means unknown. */
-export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColumns & Facts {
+export function toPersonColumns({ groups: said }: Pick<Values, 'groups'>): ContactColumns & Facts {
   return Object.fromEntries(
     personColumns.map(({ name, group, type }) => {
       const value = said.get(group)?.value[name] ?? null;
@@ -265,7 +265,7 @@ export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColu
 }
 
 /** The value of a group of fields, as column `field_provenance` and the history of a person contain it. */
-export function shownValue(group: string, value: Facts): Facts {
+export function provenanceValue(group: string, value: Facts): Facts {
   return Object.fromEntries(
     personColumns.flatMap(({ name, group: of }) => (of === group ? [[name, value[name] ?? null]] : [])),
   );
@@ -277,7 +277,7 @@ export function shownValue(group: string, value: Facts): Facts {
  *
  * @param person columns, e-mails and jobs as in table `people`
  */
-export function comparedForm(person: {
+export function toPersonForIdentity(person: {
   readonly columns: Facts;
   readonly emails: readonly Facts[];
   readonly employment: readonly unknown[];

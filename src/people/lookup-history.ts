@@ -118,7 +118,7 @@ export async function recordLateLookups(
  * The digest decides again about all contacts with a key of the row, because name and employer count as evidence after
  * a call.
  */
-export async function recordRejected(
+export async function recordRejectedLookup(
   transaction: Transaction<Tables>,
   runId: string,
   rowNumber: number,

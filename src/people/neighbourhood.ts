@@ -26,12 +26,12 @@ import { exportSortKey } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKeyText, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { AnsweredCall } from './answered-call.ts';
-import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
-import { comparedForm } from './fold.ts';
-import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
+import { contactDecisionsJson, verdictsThatHold } from './decisions/contact-decisions.ts';
+import { toPersonForIdentity } from './fold.ts';
+import { isAboutPeople, personReferenceText, type PersonReference } from './people-tables.ts';
 
 /** A current or earlier person of a contact, with the newest call for this contact that found the person. */
-export interface ContactMatch extends PersonName {
+export interface ContactMatch extends PersonReference {
   readonly matchId: string;
   readonly evidence: string;
   readonly isOpen: boolean;
@@ -47,7 +47,7 @@ export interface ContactMatch extends PersonName {
 const blockedReason = 'the record is suppressed, or rows with its id name different people';
 
 /** The decision which person a contact is. */
-export type ContactDecided =
+export type PersonOfContact =
   | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
   | {
       readonly person: undefined;
@@ -93,12 +93,12 @@ export class Neighbourhood {
    * @param keys keys by which contacts find the person
    */
   addPerson(person: KnownPerson, keys: readonly number[]): void {
-    this.#people.set(nameOfPerson(person), person);
+    this.#people.set(personReferenceText(person), person);
     for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
   }
 
-  person(person: PersonName): KnownPerson | undefined {
-    return this.#people.get(nameOfPerson(person));
+  person(person: PersonReference): KnownPerson | undefined {
+    return this.#people.get(personReferenceText(person));
   }
 
   #contact(contact: ContactKey): ContactState | undefined {
@@ -128,7 +128,7 @@ export class Neighbourhood {
    * @param more further keys of contacts to read
    */
   async readContactsOf(
-    people: readonly (PersonName & { readonly matchKeys: readonly number[] })[],
+    people: readonly (PersonReference & { readonly matchKeys: readonly number[] })[],
     more: readonly number[] = [],
   ): Promise<ContactState[]> {
     if (people.length + more.length === 0) return [];
@@ -137,7 +137,7 @@ export class Neighbourhood {
       select source, contact_id as "contactId" from contact_keys where key = any(${keys}::integer[])
       union
       select source, contact_id from contact_matches
-      where ${isOfPeople(people)}
+      where ${isAboutPeople(people)}
     `.execute(this.#transaction);
     return this.readContacts(rows);
   }
@@ -172,7 +172,7 @@ export class Neighbourhood {
       readonly personKey: string;
       readonly keys: readonly (number | null)[];
       /** The person's values; null if the person was read before, so that only the keys are new. */
-      readonly person: (Parameters<typeof comparedForm>[0] & { readonly askedAt: number }) | null;
+      readonly person: (Parameters<typeof toPersonForIdentity>[0] & { readonly askedAt: number }) | null;
     }>`
       with found as materialized (
         select person_key, array_agg(key) as keys
@@ -198,9 +198,9 @@ export class Neighbourhood {
       const known =
         this.person({ service, personKey }) ??
         (person &&
-          knownPerson({ service, personKey, person: comparedForm(person), askedAt: person.askedAt }));
+          knownPerson({ service, personKey, person: toPersonForIdentity(person), askedAt: person.askedAt }));
       if (!known) continue;
-      this.#people.set(nameOfPerson(known), known);
+      this.#people.set(personReferenceText(known), known);
       for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
     }
   }
@@ -296,7 +296,7 @@ export class Neighbourhood {
    * unless its person contradicts the newest cells: so a contact keeps its person when only e-mail or employer change.
    * Suppressed and contested records get no person.
    */
-  decide(contact: ContactState): ContactDecided {
+  decide(contact: ContactState): PersonOfContact {
     const [newest, ...earlier] = contact.records;
     if (!newest) return { person: undefined, reason: undefined, isRefused: false };
     if (newest.isBlocked) return { person: undefined, reason: blockedReason, isRefused: true };
@@ -339,7 +339,7 @@ export class Neighbourhood {
 export type KnownPerson = ReturnType<typeof knownPerson>;
 
 export function knownPerson(
-  known: PersonName & {
+  known: PersonReference & {
     readonly person: Person;
     /** Time of the call for the newest answer about the person, in microseconds since 1970. */
     readonly askedAt: number;
@@ -374,7 +374,7 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
     service: read[0]?.service,
     records,
     match: row.matches.find(({ isOpen }) => isOpen),
-    verdicts: records[0] ? verdictsOf(row.decisions, records[0].compared) : noVerdicts,
+    verdicts: records[0] ? verdictsThatHold(row.decisions, records[0].compared) : noVerdicts,
   };
 }
 
@@ -435,7 +435,7 @@ function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
         left join attempts a on a.attempt_id = m.attempt_id
         where m.source = n.source and m.contact_id = n.contact_id
       ) as matches,
-      ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
+      ${contactDecisionsJson(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
     from n
     left join lateral (
       select coalesce(jsonb_agg(record order by place), '[]') as records

@@ -33,14 +33,14 @@ export interface ObservedFacts {
  * The key in the observation log of a person without an id. The key contains the row of the call that the person could
  * be.
  */
-export function keyWithoutId(
+export function personKeyWithoutId(
   row: RowKey & { readonly attemptId: string; readonly matchIndex: number },
 ): string {
   return `row:${row.runId}:${row.rowNumber}:${row.attemptId}:${row.matchIndex}`;
 }
 
 /** The key in the observation log of a person with an id. */
-export function keyOfId(personId: string): string {
+export function personKeyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
 

@@ -3,65 +3,71 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { contactFieldGroups, personColumns } from '../domain/warehouse/person-columns.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../db/schema.ts';
-import { columnsOf, shownValue, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
+import {
+  toPersonColumns,
+  provenanceValue,
+  microsecondsToTimestamp,
+  type FoldedPerson,
+  type Observation,
+} from './fold.ts';
 import type { ObservedFacts } from './observation.ts';
 
 /** Identifies a person: the service, and the key of the person in the tables. */
-export interface PersonName {
+export interface PersonReference {
   readonly service: string;
   readonly personKey: string;
 }
 
 /** An observation to append to the observation log. */
-export interface NewObservation extends ObservedFacts, PersonName {
+export interface NewObservation extends ObservedFacts, PersonReference {
   readonly kind: 'answer' | DeliveryKind;
   /** Time of the call by the database's clock, in full precision. */
   readonly askedAt: string;
   readonly runId: string;
   readonly attemptId: string;
   readonly deliveryId: string | null;
-  /** Id from `newObservationIds`; undefined: the next free id. */
+  /** Id from `allocateObservationIds`; undefined: the next free id. */
   readonly observationId?: number;
   /** Time when the observation is stored; undefined: the current time. */
   readonly recordedAt?: string;
 }
 
 /** The observations of a person, and all keys that find the person. */
-export interface ObservedPerson extends PersonName {
+export interface ObservedPerson extends PersonReference {
   readonly observations: readonly Observation[];
   readonly matchKeys: readonly number[];
 }
 
 /** SQL condition on a table with `service` and `person_key`: the row belongs to one of these people. */
-export function isOfPeople(people: readonly PersonName[]): RawBuilder<boolean> {
+export function isAboutPeople(people: readonly PersonReference[]): RawBuilder<boolean> {
   const personKeys = people.map(({ personKey }) => personKey);
   // The list of keys lets PostgreSQL use an index. The pairs only separate people of different services.
   return sql<boolean>`(person_key = any(${personKeys}::text[]) and (service, person_key) in (
     select * from unnest(${people.map(({ service }) => service)}::text[], ${personKeys}::text[])))`;
 }
 
-export function nameOfPerson({ service, personKey }: PersonName): string {
+export function personReferenceText({ service, personKey }: PersonReference): string {
   return `${service} ${personKey}`;
 }
 
-/** Reads all observations of people. The result is keyed by `nameOfPerson`. */
+/** Reads all observations of people. The result is keyed by `personReferenceText`. */
 export async function readObservations(
   transaction: Transaction<Tables>,
-  people: readonly PersonName[],
+  people: readonly PersonReference[],
 ): Promise<Map<string, ObservedPerson>> {
-  const found = new Map<string, PersonName & { observations: Observation[]; matchKeys: number[] }>();
+  const found = new Map<string, PersonReference & { observations: Observation[]; matchKeys: number[] }>();
   if (people.length === 0) return found;
-  const { rows } = await sql<Observation & PersonName & { readonly matchKeys: readonly number[] }>`
+  const { rows } = await sql<Observation & PersonReference & { readonly matchKeys: readonly number[] }>`
     select o.service, o.person_key as "personKey", o.observation_id::float8 as "observationId",
       (extract(epoch from o.asked_at) * 1000000)::float8 as "askedAt",
       (extract(epoch from o.recorded_at) * 1000000)::float8 as "recordedAt",
       o.run_id as "runId", o.attempt_id as "attemptId", o.organization_key as "organizationKey",
       o.match_keys as "matchKeys", o.facts - '{contact,account}'::text[] as facts
     from observation_log o
-    where ${isOfPeople(people)}
+    where ${isAboutPeople(people)}
   `.execute(transaction);
   for (const { service, personKey, matchKeys, ...observation } of rows) {
-    const name = nameOfPerson({ service, personKey });
+    const name = personReferenceText({ service, personKey });
     const person = found.get(name) ?? { service, personKey, observations: [], matchKeys: [] };
     person.observations.push(observation);
     person.matchKeys.push(...matchKeys);
@@ -70,19 +76,19 @@ export async function readObservations(
   return found;
 }
 
-/** Reads the match keys of people. The result is keyed by `nameOfPerson`. */
+/** Reads the match keys of people. The result is keyed by `personReferenceText`. */
 export async function readPersonKeys(
   transaction: Transaction<Tables>,
-  people: readonly PersonName[],
+  people: readonly PersonReference[],
 ): Promise<Map<string, readonly number[]>> {
   if (people.length === 0) return new Map();
-  const { rows } = await sql<PersonName & { readonly keys: readonly number[] }>`
+  const { rows } = await sql<PersonReference & { readonly keys: readonly number[] }>`
     select service, person_key as "personKey", array_agg(key) as keys
     from person_keys
-    where ${isOfPeople(people)}
+    where ${isAboutPeople(people)}
     group by service, person_key
   `.execute(transaction);
-  return new Map(rows.map(({ keys, ...person }) => [nameOfPerson(person), keys]));
+  return new Map(rows.map(({ keys, ...person }) => [personReferenceText(person), keys]));
 }
 
 /**
@@ -131,7 +137,10 @@ export async function writeObservations(
 }
 
 /** Reserves ids for observations that are folded before they are stored. */
-export async function newObservationIds(transaction: Transaction<Tables>, count: number): Promise<number[]> {
+export async function allocateObservationIds(
+  transaction: Transaction<Tables>,
+  count: number,
+): Promise<number[]> {
   if (count === 0) return [];
   const { rows } = await sql<{ id: number }>`
     select nextval('observation_log_observation_id_seq')::float8 as id from generate_series(1, ${count}::int)
@@ -162,7 +171,7 @@ function comparedValues(
  * The groups of fields that differ between two people or two states of one person; undefined if neither groups nor
  * newest call differ.
  */
-export function changedGroups(
+export function changedFieldGroups(
   was: PersonValues | undefined,
   now: PersonValues | undefined,
 ): readonly string[] | undefined {
@@ -171,30 +180,30 @@ export function changedGroups(
   return groups.length > 0 || differs(newestCall) ? groups : undefined;
 }
 
-/** Reads the current values of people. The result is keyed by `nameOfPerson`. */
+/** Reads the current values of people. The result is keyed by `personReferenceText`. */
 export async function readPersonValues(
   transaction: Transaction<Tables>,
-  people: readonly PersonName[],
+  people: readonly PersonReference[],
 ): Promise<Map<string, PersonValues>> {
   if (people.length === 0) return new Map();
   const { rows } = await sql<
-    PersonName & { columns: Readonly<Record<string, unknown>>; askedAt: number; attemptId: string }
+    PersonReference & { columns: Readonly<Record<string, unknown>>; askedAt: number; attemptId: string }
   >`
     select p.service, p.person_key as "personKey", p.attempt_id as "attemptId",
       (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt",
       jsonb_build_object(${sql.raw(contactColumns.map((name) => `'${name}', p.${name}`).join(', '))}) as columns
     from people p
-    where ${isOfPeople(people)}
+    where ${isAboutPeople(people)}
   `.execute(transaction);
-  return new Map(rows.map(({ columns, ...row }) => [nameOfPerson(row), comparedValues(columns, row)]));
+  return new Map(rows.map(({ columns, ...row }) => [personReferenceText(row), comparedValues(columns, row)]));
 }
 
 export function valuesOfFolded(folded: FoldedPerson): PersonValues {
-  return comparedValues(columnsOf(folded), folded.newest);
+  return comparedValues(toPersonColumns(folded), folded.newest);
 }
 
 /** A person as `writePeople` stores it. */
-export interface FoldedRow extends PersonName {
+export interface FoldedPersonRow extends PersonReference {
   /** Undefined if no observation of the person is left: the person is removed. */
   readonly folded: FoldedPerson | undefined;
   /** Keys that lead to the person, without duplicates. */
@@ -226,7 +235,7 @@ const rowOf = (alias: string) => sql.raw(`row(${written.map((name) => `${alias}.
  */
 export async function writePeople(
   transaction: Transaction<Tables>,
-  people: readonly FoldedRow[],
+  people: readonly FoldedPersonRow[],
 ): Promise<readonly string[]> {
   const gone = people.filter(({ folded }) => folded === undefined);
   const known = people.flatMap((person) => (person.folded ? { ...person, folded: person.folded } : []));
@@ -236,7 +245,7 @@ export async function writePeople(
     const keys = known.flatMap(({ service, personKey, matchKeys }) =>
       matchKeys.map((key) => ({ key, service, person_key: personKey })),
     );
-    const upserted = await sql<PersonName>`
+    const upserted = await sql<PersonReference>`
       with keys as (
         insert into person_keys (key, service, person_key)
         select key, service, person_key
@@ -251,19 +260,19 @@ export async function writePeople(
       where ${rowOf('p')} is distinct from ${rowOf('excluded')}
       returning service, person_key as "personKey"
     `.execute(transaction);
-    differing.push(...upserted.rows.map(nameOfPerson));
+    differing.push(...upserted.rows.map(personReferenceText));
     const stored = known.filter(({ isNew }) => !isNew);
     if (stored.length > 0) differing.push(...(await writeHistory(transaction, stored)));
   }
   return differing;
 }
 
-function rowOfPerson({ service, personKey }: PersonName, folded: FoldedPerson) {
+function rowOfPerson({ service, personKey }: PersonReference, folded: FoldedPerson) {
   const { groups, employment, newest, validFrom } = folded;
   return {
     service,
     person_key: personKey,
-    ...columnsOf(folded),
+    ...toPersonColumns(folded),
     organization_key: folded.organizationKey,
     emails: folded.emails,
     phones: folded.phones,
@@ -272,46 +281,48 @@ function rowOfPerson({ service, personKey }: PersonName, folded: FoldedPerson) {
       ...[...groups].map(([group, { observationId }]) => [group, observationId] as const),
       ...(employment ? [['employment', employment.observationId] as const] : []),
     ]),
-    valid_from: Object.fromEntries([...validFrom].map(([group, moment]) => [group, timestampOf(moment)])),
-    enriched_at: timestampOf(newest.askedAt),
+    valid_from: Object.fromEntries(
+      [...validFrom].map(([group, moment]) => [group, microsecondsToTimestamp(moment)]),
+    ),
+    enriched_at: microsecondsToTimestamp(newest.askedAt),
     run_id: newest.runId,
     attempt_id: newest.attemptId,
   };
 }
 
-async function removePeople(transaction: Transaction<Tables>, people: readonly PersonName[]) {
+async function removePeople(transaction: Transaction<Tables>, people: readonly PersonReference[]) {
   if (people.length === 0) return [];
-  const isGone = isOfPeople(people);
+  const isGone = isAboutPeople(people);
   await sql`delete from person_keys where ${isGone}`.execute(transaction);
   await sql`delete from person_history where ${isGone}`.execute(transaction);
-  const { rows } = await sql<PersonName>`
+  const { rows } = await sql<PersonReference>`
     delete from people where ${isGone} returning service, person_key as "personKey"
   `.execute(transaction);
-  return rows.map(nameOfPerson);
+  return rows.map(personReferenceText);
 }
 
 /** Writes the earlier values of people with more than one observation. */
 async function writeHistory(
   transaction: Transaction<Tables>,
-  people: readonly (PersonName & { readonly folded: FoldedPerson })[],
+  people: readonly (PersonReference & { readonly folded: FoldedPerson })[],
 ) {
   const rows = people.flatMap(({ service, personKey, folded }) =>
     folded.history.map(({ group, validFrom, validTo, value, observationId }) => ({
       service,
       person_key: personKey,
       field_group: group,
-      valid_from: timestampOf(validFrom),
-      valid_to: timestampOf(validTo),
-      value: shownValue(group, value),
+      valid_from: microsecondsToTimestamp(validFrom),
+      valid_to: microsecondsToTimestamp(validTo),
+      value: provenanceValue(group, value),
       observation_id: observationId,
     })),
   );
-  const { rows: differing } = await sql<PersonName>`
+  const { rows: differing } = await sql<PersonReference>`
     with said as materialized (
       select * from jsonb_populate_recordset(null::person_history, ${JSON.stringify(rows)}::jsonb)
     ), gone as (
       delete from person_history h
-      where ${isOfPeople(people)}
+      where ${isAboutPeople(people)}
         and (h.service, h.person_key, h.field_group, h.valid_from) not in (
           select service, person_key, field_group, valid_from from said)
       returning service, person_key
@@ -326,5 +337,5 @@ async function writeHistory(
     )
     select distinct service, person_key as "personKey" from (table gone union all table changed) differing
   `.execute(transaction);
-  return differing.map(nameOfPerson);
+  return differing.map(personReferenceText);
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { type Warehouse, inRolledBackTransaction } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
+import { digest, withDigestLocked, lockDigest, retryFailedEntries } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';
 
 /** The number of people or contacts per transaction. Other digests wait for at most one of these transactions. */
@@ -25,7 +25,7 @@ export async function rebuild(
   },
 ) {
   const { database } = warehouse;
-  if (!options.check) await retrySetAside(warehouse);
+  if (!options.check) await retryFailedEntries(warehouse);
   await digest(warehouse, options.signal);
   const figures = {
     people: 0,
@@ -47,7 +47,7 @@ export async function rebuild(
             await lockDigest(transaction);
             return work(transaction);
           })
-        : await inDigest(database, work);
+        : await withDigestLocked(database, work);
       figures[kind] += batch.names;
       figures.differences += batch.differing.length;
       figures.differing.push(...batch.differing.slice(0, mostNamed - figures.differing.length));

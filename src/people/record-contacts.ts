@@ -149,7 +149,10 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
  * Records the contacts of an undone run again, under the next export that contains them. That export has no records of
  * unchanged contacts.
  */
-export async function recordRepeated(transaction: Transaction<Tables>, undoneRunId: string): Promise<void> {
+export async function recordContactsOfRepeatingExport(
+  transaction: Transaction<Tables>,
+  undoneRunId: string,
+): Promise<void> {
   const [next, undone] = [sql.raw(exportSortKey('u')), sql.raw(exportSortKey('self'))];
   const repeating = await sql<{ runId: string }>`
     with following as (

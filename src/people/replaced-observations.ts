@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { digest, inDigest } from './digest.ts';
+import { digest, withDigestLocked } from './digest.ts';
 import { queuePeople } from './digest-queue.ts';
-import { fold, type Observation } from './fold.ts';
-import { nameOfPerson, readObservations, type PersonName } from './people-tables.ts';
+import { foldObservations, type Observation } from './fold.ts';
+import { personReferenceText, readObservations, type PersonReference } from './people-tables.ts';
 
 const peoplePerBatch = 1_000;
-const first: PersonName = { service: '', personKey: '' };
+const first: PersonReference = { service: '', personKey: '' };
 
 /**
  * Removes observations that are older than a time and that newer observations fully replace. The current values of
@@ -17,18 +17,18 @@ const first: PersonName = { service: '', personKey: '' };
  * @param signal aborts between two batches; undefined: observations are only counted
  * @returns the number of removed observations
  */
-export async function removeReplaced(
+export async function pruneObservations(
   warehouse: Warehouse,
   before: RawBuilder<Date | null>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { database } = warehouse;
   let count = 0;
-  for (let after: PersonName | undefined = first; after !== undefined && signal?.aborted !== true;) {
-    const from: PersonName = after;
+  for (let after: PersonReference | undefined = first; after !== undefined && signal?.aborted !== true;) {
+    const from: PersonReference = after;
     const find = (transaction: Transaction<Tables>) => findReplaced(transaction, before, from);
     const batch: Awaited<ReturnType<typeof findReplaced>> = await (signal
-      ? inDigest(database, async (transaction) => removeBatch(transaction, await find(transaction)))
+      ? withDigestLocked(database, async (transaction) => removeBatch(transaction, await find(transaction)))
       : database.transaction().execute(find));
     count += batch.replaced.length;
     after = batch.last;
@@ -51,7 +51,7 @@ async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>
 async function findReplaced(
   transaction: Transaction<Tables>,
   before: RawBuilder<Date | null>,
-  after: PersonName,
+  after: PersonReference,
 ) {
   const people = await readOld(transaction, before, after);
   const observed = await readObservations(
@@ -59,7 +59,7 @@ async function findReplaced(
     people.filter(({ ids }) => ids.length > 0),
   );
   const replaced = people.flatMap(({ ids, ...person }) => {
-    let observations = observed.get(nameOfPerson(person))?.observations ?? [];
+    let observations = observed.get(personReferenceText(person))?.observations ?? [];
     return ids.flatMap((id) => {
       const rest = observations.filter(({ observationId }) => observationId !== id);
       if (rest.length === 0 || !isDeepStrictEqual(currentOf(rest), currentOf(observations))) return [];
@@ -75,8 +75,12 @@ async function findReplaced(
  * Reads the next people with several observations, in index order, with the observations of each person that are older
  * than a time and that no current value comes from.
  */
-async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date | null>, after: PersonName) {
-  const { rows } = await sql<PersonName & { readonly ids: readonly number[] }>`
+async function readOld(
+  transaction: Transaction<Tables>,
+  before: RawBuilder<Date | null>,
+  after: PersonReference,
+) {
+  const { rows } = await sql<PersonReference & { readonly ids: readonly number[] }>`
     select n.service, n.person_key as "personKey", array(
       select o.observation_id::float8
       from observation_log o
@@ -108,6 +112,6 @@ async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date
 }
 
 function currentOf(observations: readonly Observation[]) {
-  const { history: _, ...current } = fold(observations);
+  const { history: _, ...current } = foldObservations(observations);
   return current;
 }

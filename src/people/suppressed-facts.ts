@@ -14,12 +14,12 @@ import {
   readSuppressedRows,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
-import type { AnsweredCall, AskedRow, ListedOfCall } from './answered-call.ts';
+import type { AnsweredCall, RequestedRow, SuppressedInCall } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
 
-/** The `ListedOfCall` of a call without suppressed rows and people. */
-export const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
+/** The `SuppressedInCall` of a call without suppressed rows and people. */
+export const nobody: SuppressedInCall = { rows: new Map(), matches: new Set() };
 
 /**
  * The number of an answer's person in the query of suppressed keys. It is negative, because rows have positive numbers.
@@ -45,11 +45,11 @@ function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
  * Finds the suppressed people of answers by the keys of rows, of the answers and of earlier answers. A person can be
  * suppressed during the call, and an answer can contain a suppressed e-mail that the export lacks.
  */
-export async function readListed(
+export async function readSuppressedInCalls(
   transaction: Transaction<Tables>,
   calls: readonly AnsweredCall[],
-): Promise<(call: AnsweredCall) => ListedOfCall> {
-  const listed = new Map<AnsweredCall, ListedOfCall>();
+): Promise<(call: AnsweredCall) => SuppressedInCall> {
+  const listed = new Map<AnsweredCall, SuppressedInCall>();
   for (const call of calls) {
     const { rows } = await sql<{ row_number: number }>`${suppressedRows(keysOfCall(call))}`.execute(
       transaction,
@@ -63,8 +63,8 @@ export async function readListed(
  * Determines the suppressed rows and people of a call. Suppression extends from a row to a person who fits it, and from
  * a person to a row that fits.
  */
-function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): ListedOfCall {
-  const fitting = ({ compared }: AskedRow, strength: Fit['strength']): readonly number[] =>
+function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): SuppressedInCall {
+  const fitting = ({ compared }: RequestedRow, strength: Fit['strength']): readonly number[] =>
     arrived.flatMap(({ person, matchIndex }) =>
       weighFit(compared, toComparedPerson(person)).strength === strength ? [matchIndex] : [],
     );
@@ -106,7 +106,7 @@ export async function readForbiddenFills(
  * Removes what stored answers contain about suppressed people: bodies, ids and the cells of rows. The suppression
  * entries get the keys of these rows, so that the next run makes no call for these people.
  */
-export async function removeSuppressed(
+export async function removeSuppressedData(
   transaction: Transaction<Tables>,
   { call, rows, listed }: DigestedCall,
 ): Promise<void> {

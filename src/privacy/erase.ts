@@ -8,7 +8,7 @@ import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest } from '../people/digest.ts';
 import { queueContacts, queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
-import { isOfPeople, type PersonName } from '../people/people-tables.ts';
+import { isAboutPeople, type PersonReference } from '../people/people-tables.ts';
 import { containsAny, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import {
@@ -50,8 +50,8 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
         from run_rows
         where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
       ) as rows,
-      (select count(*)::int from observation_log where ${isOfPeople(traces.people)}) as observations,
-      (select count(*)::int from person_phones where ${isOfPeople(traces.people)}) as phones,
+      (select count(*)::int from observation_log where ${isAboutPeople(traces.people)}) as observations,
+      (select count(*)::int from person_phones where ${isAboutPeople(traces.people)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where ${isDelivered(traces)} and body is not null) as deliveries,
       (
@@ -130,7 +130,7 @@ export async function erase(
     await eraseDecisions(transaction, traces);
     await digestQueued(transaction, database);
     // The digest has already ended the matches of the person.
-    await sql`delete from contact_matches where ${isOfPeople(traces.people)}`.execute(transaction);
+    await sql`delete from contact_matches where ${isAboutPeople(traces.people)}`.execute(transaction);
     await forgetUpserts(transaction, traces.records);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyOfValues(traces.forms)).execute();
     await sql`
@@ -208,10 +208,10 @@ async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly 
 /** Removes the observations of a person, and the facts about companies that no other observation refers to. */
 async function eraseObservations(
   transaction: Transaction<Tables>,
-  people: readonly PersonName[],
+  people: readonly PersonReference[],
 ): Promise<void> {
   const { rows } = await sql<{ hash: Buffer; key: string }>`
-    delete from observation_log where ${isOfPeople(people)}
+    delete from observation_log where ${isAboutPeople(people)}
     returning organization_facts as hash, organization_key as key
   `.execute(transaction);
   const described = rows.filter(({ hash }) => hash !== null);
@@ -240,7 +240,7 @@ async function eraseRecords(
     delete from contact_records k
     where ${isOfContacts(records)} and not exists (
       select from contacts
-      where source = k.source and contact_id = k.contact_id and not ${isOfPeople(people)})
+      where source = k.source and contact_id = k.contact_id and not ${isAboutPeople(people)})
   `.execute(transaction);
   await rewriteContactKeys(transaction, records);
 }
@@ -257,7 +257,7 @@ async function eraseDecisions(
   transaction: Transaction<Tables>,
   { people, records, recordHashes }: PersonTraces,
 ): Promise<void> {
-  await sql`delete from contact_decisions where ${isOfPeople(people)}`.execute(transaction);
+  await sql`delete from contact_decisions where ${isAboutPeople(people)}`.execute(transaction);
   await sql`
     delete from contact_decisions where ${isOfContacts(records)} and record_hash = any(${recordHashes}::text[])
   `.execute(transaction);

@@ -8,8 +8,12 @@ import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { contactKeyText, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
 import { emailKeysOfHash, rowHasOneOfKeys } from '../keys/key-lookups.ts';
-import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/contact-decisions.ts';
-import { isOfPeople, type PersonName } from '../people/people-tables.ts';
+import {
+  isOverruled,
+  isOverruledMatch,
+  identityHashOfRecord,
+} from '../people/decisions/contact-decisions.ts';
+import { isAboutPeople, type PersonReference } from '../people/people-tables.ts';
 import { recordKeysOf } from '../suppression/compared-keys.ts';
 
 export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
@@ -76,7 +80,7 @@ async function tracesOf(
     /** CRM records of the person's rows and contacts. */
     records: [...new Map([...rows, ...contacts].map((each) => [contactKeyText(each), each])).values()],
     /** Hashes of the person's identity in these CRM records. */
-    recordHashes: identities.map(({ identity }) => recordHash(identity)),
+    recordHashes: identities.map(({ identity }) => identityHashOfRecord(identity)),
     /**
      * Keys of the CRM records for the suppression list, because the next export may have another e-mail in the record.
      */
@@ -151,7 +155,7 @@ async function findRows(
       union
       select m.source, m.contact_id, m.run_id, m.row_number
       from contact_matches m
-      where ${isOfPeople(people)} and not ${isOverruledMatch}
+      where ${isAboutPeople(people)} and not ${isOverruledMatch}
     )
     select distinct of_record.*, found.run_id is not null as "isOwn"
     from (select distinct source, contact_id from found) record
@@ -180,7 +184,7 @@ async function findRows(
   }));
 }
 
-interface FoundPerson extends PersonName {
+interface FoundPerson extends PersonReference {
   readonly personId: string | null;
   readonly confirmed: readonly string[];
   readonly email: string | null;
@@ -235,10 +239,10 @@ async function findUnassigned(
   database: Kysely<Tables>,
   attemptIds: readonly string[],
   records: readonly ContactKey[],
-): Promise<readonly PersonName[]> {
+): Promise<readonly PersonReference[]> {
   const owners = records.map(({ source, contactId }) => contactOwnerKey(source, contactId));
   // `offset 0` keeps PostgreSQL from reading all matches and the whole log.
-  const { rows } = await sql<PersonName>`
+  const { rows } = await sql<PersonReference>`
     with named as materialized (
       select service, person_key
       from person_keys
@@ -319,9 +323,12 @@ export function containsAny(text: RawBuilder<unknown>, texts: readonly string[])
   return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, lower(part)) > 0)`;
 }
 
-async function findContacts(database: Kysely<Tables>, people: readonly PersonName[]): Promise<ContactKey[]> {
+async function findContacts(
+  database: Kysely<Tables>,
+  people: readonly PersonReference[],
+): Promise<ContactKey[]> {
   const { rows } = await sql<ContactKey>`
-    select source, contact_id as "contactId" from contacts where ${isOfPeople(people)}
+    select source, contact_id as "contactId" from contacts where ${isAboutPeople(people)}
     order by source, contact_id
   `.execute(database);
   return rows;
@@ -343,7 +350,7 @@ async function findAttempts(
     rows,
   }: {
     readonly keys: readonly string[];
-    readonly people: readonly PersonName[];
+    readonly people: readonly PersonReference[];
     readonly rows: readonly RowKey[];
   },
 ): Promise<string[]> {
@@ -357,7 +364,7 @@ async function findAttempts(
     union select attempt_id from webhook_deliveries
     where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null
       and status <> 'quarantined'
-    union select attempt_id from observation_log where ${isOfPeople(people)}
+    union select attempt_id from observation_log where ${isAboutPeople(people)}
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);
 }
@@ -403,7 +410,7 @@ export async function findNamesakes({ database }: Warehouse, keys: readonly stri
     database,
     sql`o.run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
       and o.attempt_id = any(${attemptIds}::text[]) and o.person_id is not null
-      and not ${isOfPeople(people)}`,
+      and not ${isAboutPeople(people)}`,
   );
   const alike = answered.filter((person) =>
     names.some((name) => compareNameCells(name, nameOf(person)) === 'agree'),

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
-import { removeReplaced } from '../people/replaced-observations.ts';
+import { pruneObservations } from '../people/replaced-observations.ts';
 import { describeHeld, before, measureRows, pruneRows } from './prune-rows.ts';
 
 interface Removed {
@@ -85,7 +85,7 @@ async function removeOldReplaced(
   { observations: seconds }: Retention,
   signal?: AbortSignal,
 ): Promise<number> {
-  return seconds === undefined ? 0 : removeReplaced(warehouse, before(seconds), signal);
+  return seconds === undefined ? 0 : pruneObservations(warehouse, before(seconds), signal);
 }
 
 /** Counts old bodies and rows, and which of them open calls and deliveries still need. */

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { emailKeysOfHash } from '../keys/key-lookups.ts';
-import { digest, inDigest } from '../people/digest.ts';
+import { digest, withDigestLocked } from '../people/digest.ts';
 import { recordContacts } from '../people/record-contacts.ts';
 import { dropSuppressedWithoutCall } from '../suppression/drop-suppressed.ts';
 import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
@@ -25,7 +25,7 @@ export async function reconcileContacts(warehouse: Warehouse, runId: string, sig
     await withSuppressionsLocked(warehouse.database, (transaction) =>
       dropSuppressedWithoutCall(transaction, runId, { first: after + 1, last }),
     );
-    await inDigest(warehouse.database, (transaction) =>
+    await withDigestLocked(warehouse.database, (transaction) =>
       recordContacts(transaction, runId, sql<boolean>`(r.row_number > ${after} and r.row_number <= ${last})`),
     );
   }

@@ -3,10 +3,10 @@ import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isCrmExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { digest, inDigest } from '../people/digest.ts';
+import { digest, withDigestLocked } from '../people/digest.ts';
 import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
-import { recordRepeated } from '../people/record-contacts.ts';
-import type { PersonName } from '../people/people-tables.ts';
+import { recordContactsOfRepeatingExport } from '../people/record-contacts.ts';
+import type { PersonReference } from '../people/people-tables.ts';
 
 /**
  * Numbers of contacts that an undo, or the revert of an undo, can change. The run recorded the cells of these contacts,
@@ -81,13 +81,13 @@ export async function revertUndo(
 }
 
 async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder<unknown>): Promise<void> {
-  await inDigest(warehouse.database, async (transaction) => {
+  await withDigestLocked(warehouse.database, async (transaction) => {
     const marked = await sql`
       update runs set ${assignments}
       where run_id = ${runId} and finished_at is not null and answers_discarded_at is null
     `.execute(transaction);
     if (!marked.numAffectedRows) throw new Error(`run ${runId} has not ended, or its answers were discarded`);
-    await recordRepeated(transaction, runId);
+    await recordContactsOfRepeatingExport(transaction, runId);
     await sql`
       insert into digest_queue (kind, owner, name)
       select 'contact', source, contact_id from contact_records where run_id = ${runId} order by source, contact_id
@@ -117,12 +117,12 @@ export async function discardAnswers(
   runId: string,
   signal: AbortSignal,
 ): Promise<DiscardedAnswers> {
-  const discarded = await inDigest(warehouse.database, async (transaction) => {
+  const discarded = await withDigestLocked(warehouse.database, async (transaction) => {
     const marked = await sql`
       update runs set answers_discarded_at = clock_timestamp() where run_id = ${runId} and undone_at is not null
     `.execute(transaction);
     if (!marked.numAffectedRows) throw new Error(`run ${runId} is not undone`);
-    const { rows } = await sql<PersonName>`
+    const { rows } = await sql<PersonReference>`
       delete from observation_log where run_id = ${runId} returning service, person_key as "personKey"
     `.execute(transaction);
     await queuePeople(transaction, rows);

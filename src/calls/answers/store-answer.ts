@@ -25,7 +25,7 @@ import { expectResults } from '../../late-results/expected-results.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { isEmptyPerson } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { keepAnswer, queueAnswers, type DigestibleAnswer } from '../../people/digest-queue.ts';
+import { cacheAnswer, queueAnswers, type DigestibleAnswer } from '../../people/digest-queue.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 
 /** The parts of a bulk call's answer that the product stores and digests. */
@@ -63,7 +63,7 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
     await warehouse.database
       .transaction()
       .execute((transaction) => storeUnusual(transaction, record, { price, closing, storing }));
-  keepAnswer(warehouse.database, attemptId, answer);
+  cacheAnswer(warehouse.database, attemptId, answer);
 }
 
 /** Additional `with` queries of the statement that closes the attempt. They store the answer. */

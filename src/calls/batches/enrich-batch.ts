@@ -30,7 +30,7 @@ import {
 } from '../attempt-call.ts';
 
 import type { Warehouse } from '../../db/database.ts';
-import { recordRejected } from '../../people/lookup-history.ts';
+import { recordRejectedLookup } from '../../people/lookup-history.ts';
 import { digestAnswer, digestTogether } from '../../people/digest.ts';
 import { markAttemptUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
@@ -365,7 +365,7 @@ export async function rejectPerson(
       .where('run_id', '=', runId)
       .where('row_number', '=', rowNumber)
       .execute();
-    await recordRejected(transaction, runId, rowNumber, asked);
+    await recordRejectedLookup(transaction, runId, rowNumber, asked);
   });
 }
 

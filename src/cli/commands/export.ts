@@ -28,7 +28,7 @@ import { asUnwritable, requireReplaceable, writeWholeFile } from '../../files/wr
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
-import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
+import { hasContactsOfService, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumber } from '../terminal/command.ts';
@@ -104,7 +104,7 @@ overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a
         const runId = options.run && (await getRun(warehouse, options.run)).runId;
         if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
-        if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
+        if (await hasContactsOfService(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       }),
     );

@@ -1,6 +1,6 @@
 import { requireSource } from '../../people/contact-sources.ts';
 import {
-  findWithheld,
+  findContactsWithoutPerson,
   previewDecision,
   readReview,
   recordDecision,
@@ -44,7 +44,7 @@ function listCommand(): Command {
           return printFacts(json, review, describe(review));
         }
         if (source !== undefined) await requireSource(database, source);
-        const withheld = await findWithheld(database, { source, limit });
+        const withheld = await findContactsWithoutPerson(database, { source, limit });
         const none = 'no contact without data could be a known person';
         printFacts(
           json,

@@ -6,7 +6,7 @@ import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { importers, inAccountLanguage, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { newestCursor, requireReadable } from '../../people/change-feed.ts';
+import { newestCursor, requireCursor } from '../../people/change-feed.ts';
 import { countSuppressed, cursorOfExport, type ContactChoice } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import type { ImportManifest } from './import-manifest.ts';
@@ -30,7 +30,7 @@ export async function exportForCrm(
 ): Promise<{ readonly manifest: ImportManifest; readonly replaced: number }> {
   const folder = resolve(options.folder);
   try {
-    if (options.since !== undefined) await requireReadable(warehouse.database, options.since, cursorOfExport);
+    if (options.since !== undefined) await requireCursor(warehouse.database, options.since, cursorOfExport);
     const replaced = await countReplaceable(folder);
     return await withDraft(folder, async (draft) => {
       const manifest = await writeDraft(warehouse, options, draft);

@@ -10,7 +10,7 @@ import { noVerdicts, type ContactDecision, type Verdicts } from '../../domain/id
  * SQL expression: the operator's decisions about a contact as a JSON array of `ContactDecision`, one per person; null
  * if there are none.
  */
-export function decisionsOf(
+export function contactDecisionsJson(
   service: RawBuilder<unknown>,
   source: RawBuilder<unknown>,
   contactId: RawBuilder<unknown>,
@@ -63,12 +63,12 @@ export const isOverruledMatch = isOverruled({
  * gets another name, or gets or loses an identifier, because the record may then be another person. A change of
  * employer keeps it.
  */
-export function verdictsOf(
+export function verdictsThatHold(
   decisions: readonly ContactDecision[] | null,
   { identity }: Pick<ComparedIdentity, 'identity'>,
 ): Verdicts {
   if (decisions === null || decisions.length === 0) return noVerdicts;
-  const hash = recordHash(identity);
+  const hash = identityHashOfRecord(identity);
   return new Map(
     decisions.flatMap(({ personKey, verdict, recordHash: of }) =>
       of === hash ? [[personKey, verdict] as const] : [],
@@ -80,7 +80,7 @@ export function verdictsOf(
  * Hash of the name and the identifiers of a contact, without the employer. A decision holds only while the hash stays
  * the same, because the contact may be another person otherwise.
  */
-export function recordHash({ firstName, lastName, name, ...nameless }: Identity): string {
+export function identityHashOfRecord({ firstName, lastName, name, ...nameless }: Identity): string {
   const { organizationName: _, domain: __, ...identifiers } = nameless;
   const ofName = [firstName, lastName].filter((part) => part !== undefined).join(' ') || (name ?? '');
   return createHash('sha256')

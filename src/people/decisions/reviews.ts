@@ -15,11 +15,11 @@ import { type Warehouse, inRolledBackTransaction } from '../../db/database.ts';
 import { exportSortKey } from '../../db/run-states.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
-import { digestQueued, inDigest, lockDigest } from '../digest.ts';
+import { digestQueued, withDigestLocked, lockDigest } from '../digest.ts';
 import { queueContacts, queuePeople } from '../digest-queue.ts';
 import { Neighbourhood, type ContactState } from '../neighbourhood.ts';
-import { keyOfId } from '../observation.ts';
-import { recordHash } from './contact-decisions.ts';
+import { personKeyOfId } from '../observation.ts';
+import { identityHashOfRecord } from './contact-decisions.ts';
 
 const contactsPerBatch = 500;
 
@@ -28,7 +28,7 @@ const contactsPerBatch = 500;
  * employer with a known person, and the operator has not decided about this person. Contacts of the newest export come
  * first.
  */
-export async function findWithheld(
+export async function findContactsWithoutPerson(
   database: Kysely<Tables>,
   { source, limit }: { readonly source: string | undefined; readonly limit: number },
 ) {
@@ -156,7 +156,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
   return database.transaction().execute(async (transaction) => {
     const { near, state, service } = await readReviewed(transaction, contact);
     await near.readContactsOf(near.weakCandidates(state));
-    const hash = recordHash(state.records[0]!.compared.identity);
+    const hash = identityHashOfRecord(state.records[0]!.compared.identity);
     const { rows } = await sql<MadeDecision & { readonly record_hash: string; readonly is_newest: boolean }>`
       select coalesce(p.person_id, regexp_replace(d.person_key, '^person:', '')) as person_id, d.verdict, d.reason,
         d.decided_by, d.decided_at, d.record_hash,
@@ -206,7 +206,7 @@ export async function recordDecision(
   decision: Decision,
   note: DecisionNote,
 ): Promise<DecidedContact> {
-  return inDigest(database, (transaction) => decideIn(transaction, database, decision, note));
+  return withDigestLocked(database, (transaction) => decideIn(transaction, database, decision, note));
 }
 
 /**
@@ -232,7 +232,7 @@ async function decideIn(
   note: DecisionNote,
 ) {
   const { state, service } = await readReviewed(transaction, decision);
-  const personKey = keyOfId(decision.personId);
+  const personKey = personKeyOfId(decision.personId);
   const { rows } = await sql`
     select from people where service = ${service} and person_key = ${personKey}
   `.execute(transaction);
@@ -296,7 +296,7 @@ async function append(
     insert into contact_decisions
       (source, contact_id, service, person_key, verdict, record_hash, reason, decided_by)
     select ${source}, ${contactId}, ${service}, e.person_key, e.verdict,
-      ${recordHash(state.records[0]!.compared.identity)},
+      ${identityHashOfRecord(state.records[0]!.compared.identity)},
       ${note.reason ?? null}, ${note.by}
     from unnest(${[...ended, personKey]}::text[], ${[...ended.map(() => 'withdrawn'), verdict]}::text[])
       with ordinality as e (person_key, verdict, place)

@@ -15,7 +15,11 @@ import type { Tables } from '../../db/schema.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import type { ContactDecision } from '../../domain/identity/verdicts.ts';
 import { identityCells, rowCount } from '../../db/expressions.ts';
-import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
+import {
+  confirmedKeys,
+  contactDecisionsJson,
+  verdictsThatHold,
+} from '../../people/decisions/contact-decisions.ts';
 import { importers, type Importer } from '../../domain/crm/crm.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
@@ -268,7 +272,7 @@ async function addConfirmedPeople(
 ): Promise<void> {
   const { rows } = await sql<DecidedRow>`
     select r.row_number, ${identityCells('r')},
-      ${decisionsOf(sql`${service}`, sql`d.source`, sql`d.contact_id`)} as decisions
+      ${contactDecisionsJson(sql`${service}`, sql`d.source`, sql`d.contact_id`)} as decisions
     from (
       select distinct source, contact_id from contact_decisions
       where service = ${service}
@@ -279,7 +283,7 @@ async function addConfirmedPeople(
     join run_rows r on r.run_id = ${runId} and r.row_number = p.row_number
   `.execute(transaction);
   const added = rows.flatMap(({ row_number: rowNumber, decisions, ...cells }) =>
-    confirmedKeys(verdictsOf(decisions, { identity: identityOfColumns(cells) })).map((key) => ({
+    confirmedKeys(verdictsThatHold(decisions, { identity: identityOfColumns(cells) })).map((key) => ({
       rowNumber,
       key,
     })),

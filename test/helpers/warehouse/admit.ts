@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../../src/db/schema.ts';
-import { inDigest } from '../../../src/people/digest.ts';
+import { withDigestLocked } from '../../../src/people/digest.ts';
 import { recordContacts } from '../../../src/people/record-contacts.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import {
@@ -23,7 +23,7 @@ export async function admit(
   request: Partial<AdmissionRequest> & Pick<AdmissionRequest, 'runId' | 'rowNumbers'>,
   limits: Partial<AdmissionLimits> = {},
 ): Promise<Admission> {
-  await inDigest(database, (transaction) =>
+  await withDigestLocked(database, (transaction) =>
     recordContacts(transaction, request.runId, sql`r.row_number = any(${request.rowNumbers}::int[])`),
   );
   return createAdmission(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({

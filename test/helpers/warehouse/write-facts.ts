@@ -4,11 +4,16 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity, contactOwnerKey } from '../../../src/domain/identity/match-keys.ts';
 import type { Tables } from '../../../src/db/schema.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { digestQueued, inDigest } from '../../../src/people/digest.ts';
+import { digestQueued, withDigestLocked } from '../../../src/people/digest.ts';
 import { queueContacts, queuePeople } from '../../../src/people/digest-queue.ts';
 import { writeObservations, type NewObservation } from '../../../src/people/people-tables.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { factsOfAnswer, factsOfLateResult, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
+import {
+  factsOfAnswer,
+  factsOfLateResult,
+  personKeyOfId,
+  personKeyWithoutId,
+} from '../../../src/people/observation.ts';
 
 /** A match as a test writes it, with the record of its contact. */
 export interface WrittenMatch {
@@ -32,7 +37,7 @@ export async function writeFacts(
   observations: readonly Omit<NewObservation, 'service'>[],
   matches: readonly WrittenMatch[] = [],
 ): Promise<void> {
-  await inDigest(database, async (transaction) => {
+  await withDigestLocked(database, async (transaction) => {
     await writeObservations(
       transaction,
       observations.map((each) => ({ ...each, service })),
@@ -228,7 +233,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
   // A person without an id has only the match keys of the own contact.
   const said = person.id ? answered : { ...answered, match_keys: [contactOwnerKey(source, contactId)] };
   const row = { runId, rowNumber, attemptId, matchIndex: 0 };
-  const key = said.person_id === null ? keyWithoutId(row) : keyOfId(said.person_id);
+  const key = said.person_id === null ? personKeyWithoutId(row) : personKeyOfId(said.person_id);
   const call = { personKey: key, askedAt, runId, attemptId };
   const delivered = {
     phones: (contact.phones ?? []).map((number, position) => ({

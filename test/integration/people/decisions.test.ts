@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { findWithheld, recordDecision } from '../../../src/people/decisions/reviews.ts';
+import { findContactsWithoutPerson, recordDecision } from '../../../src/people/decisions/reviews.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
@@ -95,7 +95,7 @@ async function operationsOf(contactId: string): Promise<string[]> {
 }
 
 it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'])(
-  'findWithheld() lists a person who was not assigned to a row with the outcome %s',
+  'findContactsWithoutPerson() lists a person who was not assigned to a row with the outcome %s',
   async (outcome) => {
     const { lena, byAddress, otherName, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -104,7 +104,7 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
     ]);
     await warehouse.query`update run_rows set outcome = ${outcome} where run_id = ${runId}`;
     await end(runId);
-    const withheld = await findWithheld(warehouse.database, { source: undefined, limit: 100 });
+    const withheld = await findContactsWithoutPerson(warehouse.database, { source: undefined, limit: 100 });
     expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
       { contact_id: id('b'), person_id: lena.id },
     ]);

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { removeReplaced } from '../../../src/people/replaced-observations.ts';
+import { pruneObservations } from '../../../src/people/replaced-observations.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { say, titled } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
-it('removeReplaced() removes an older answer if a newer one replaces all of its values', async () => {
+it('pruneObservations() removes an older answer if a newer one replaces all of its values', async () => {
   for (const day of ['01', '02'])
     await say(warehouse, {
       person: 'promoted',
@@ -15,13 +15,13 @@ it('removeReplaced() removes an older answer if a newer one replaces all of its 
       facts: titled(`Lead ${day}`),
     });
   const { signal } = new AbortController();
-  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(1);
-  expect(await removeReplaced(warehouse, sql<Date>`now()`, signal)).toBe(0);
+  expect(await pruneObservations(warehouse, sql<Date>`now()`, signal)).toBe(1);
+  expect(await pruneObservations(warehouse, sql<Date>`now()`, signal)).toBe(0);
   const rows = await warehouse.query`select title from people where person_key = 'promoted'`;
   expect(rows).toEqual([{ title: 'Lead 02' }]);
 });
 
-it('removeReplaced() keeps the newest answer with an e-mail, so that the waterfall e-mail stays', async () => {
+it('pruneObservations() keeps the newest answer with an e-mail, so that the waterfall e-mail stays', async () => {
   const address = (name: string, rank: number) => ({ email: `${name}@acme.example`, rank });
   const sayAddresses = (day: string, of: 'answer' | 'waterfall', ...all: ReturnType<typeof address>[]) =>
     say(warehouse, {
@@ -44,7 +44,7 @@ it('removeReplaced() keeps the newest answer with an e-mail, so that the waterfa
     runId: 'earlier',
     facts: titled('Lead'),
   });
-  await removeReplaced(warehouse, sql<Date>`now()`, new AbortController().signal);
+  await pruneObservations(warehouse, sql<Date>`now()`, new AbortController().signal);
   const rows = await warehouse.query`select email from people where person_key = 'waterfalls'`;
   expect(rows).toEqual([{ email: 'present@acme.example' }]);
 });

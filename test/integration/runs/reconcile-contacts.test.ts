@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { contactOwnerKey } from '../../../src/domain/identity/match-keys.ts';
-import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
+import { factsOfAnswer, personKeyOfId, personKeyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -24,7 +24,7 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     email_status: 'verified',
   });
   const row = { runId, rowNumber: 1, attemptId: email, matchIndex: 0 };
-  const key = personId === null ? keyWithoutId(row) : keyOfId(personId);
+  const key = personId === null ? personKeyWithoutId(row) : personKeyOfId(personId);
   const call = {
     personKey: key,
     askedAt: new Date().toISOString(),

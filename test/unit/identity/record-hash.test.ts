@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordHash } from '../../../src/people/decisions/contact-decisions.ts';
+import { identityHashOfRecord } from '../../../src/people/decisions/contact-decisions.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 
 const record: Identity = {
@@ -18,9 +18,12 @@ it.each<[string, Identity]>([
     { email: record.email!, otherEmails: record.otherEmails!, name: 'Ada Novak' },
   ],
   ['order of e-mails', { ...record, email: 'info@orbit.example', otherEmails: ['ada@orbit.example'] }],
-])('recordHash() is unchanged, so a decision remains, when a record gets another %s', (_, changed) => {
-  expect(recordHash(changed)).toBe(recordHash(record));
-});
+])(
+  'identityHashOfRecord() is unchanged, so a decision remains, when a record gets another %s',
+  (_, changed) => {
+    expect(identityHashOfRecord(changed)).toBe(identityHashOfRecord(record));
+  },
+);
 
 it.each<[string, Identity]>([
   ['first name', { ...record, firstName: 'Eva' }],
@@ -28,6 +31,6 @@ it.each<[string, Identity]>([
   ['shared mailbox', { ...record, otherEmails: ['sales@orbit.example'] }],
   ['profile', { ...record, profileUrl: 'linkedin.com/in/ada' }],
   ['id at the service', { ...record, personId: 'p-1' }],
-])('recordHash() changes, so a decision ends, when a record gets another %s', (_, changed) => {
-  expect(recordHash(changed)).not.toBe(recordHash(record));
+])('identityHashOfRecord() changes, so a decision ends, when a record gets another %s', (_, changed) => {
+  expect(identityHashOfRecord(changed)).not.toBe(identityHashOfRecord(record));
 });
