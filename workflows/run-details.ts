@@ -1,7 +1,7 @@
 import { figureRows } from '../src/contract/figure-rows.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
 import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
-import { describeAskedService } from '../src/domain/runs/run-options.ts';
+import { describeServiceOfRun } from '../src/domain/runs/run-options.ts';
 import { formatCount, formatSecond } from '../src/domain/text/format.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { LateResultsStatus, RunFactsSnapshot } from '../src/contract/run-facts.ts';
@@ -38,7 +38,7 @@ export function runDetails(progress: RunProgress): string {
       ? [
           ['figures read at', formatSecond(figures.readAt)] as const,
           ...figureRows(figures.facts),
-          ['service', describeAskedService(figures.facts.service)] as const,
+          ['service', describeServiceOfRun(figures.facts.service)] as const,
         ]
       : []),
     ...planRows(progress),

@@ -1,4 +1,4 @@
-import type { Pruned } from '../src/contract/activities.ts';
+import type { PrunedCounts } from '../src/contract/activities.ts';
 import { controlActivities } from './control-activities.ts';
 
 const { sweepLateResults } = controlActivities({
@@ -17,6 +17,6 @@ export async function lateResultSweep(): Promise<{ readonly applied: number }> {
 }
 
 /** Removes data older than `RETENTION`. A Temporal schedule starts this workflow. @returns counts of removed data */
-export async function retentionPrune(): Promise<Pruned> {
+export async function retentionPrune(): Promise<PrunedCounts> {
   return pruneWarehouse.executeWithOptions({ summary: 'remove what is older than RETENTION' }, []);
 }

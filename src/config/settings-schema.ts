@@ -10,7 +10,7 @@ import { parseCredits } from '../domain/money/decimal.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseRateLimits } from '../domain/rates/rate-limit.ts';
 import { parseFreshness } from '../domain/runs/freshness.ts';
-import { defaultEvents, notifiedEvents } from '../domain/runs/notified-event.ts';
+import { defaultNotifiedEvents, notifiedEvents } from '../domain/runs/notified-event.ts';
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
@@ -121,7 +121,7 @@ const listenAddress = (example: string) =>
   });
 
 /** Formats the URL of one of our servers, with brackets around an IPv6 host. */
-export function httpAddress({ host, port }: ListenAddress): string {
+export function httpUrlOf({ host, port }: ListenAddress): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -211,7 +211,7 @@ const fields = z.object({
   NOTIFY_URL: url('http:', 'https:'),
   NOTIFY_SECRET: text,
   NOTIFY_COMMAND: text,
-  NOTIFY_ON: events.transform((given) => given ?? defaultEvents),
+  NOTIFY_ON: events.transform((given) => given ?? defaultNotifiedEvents),
   NOTIFY_NAMES: text.pipe(oneOf('true', 'false').optional()),
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });

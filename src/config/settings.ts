@@ -6,10 +6,10 @@ import {
 } from '../domain/money/budget-periods.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { sandbox, type RunDefaults } from '../domain/runs/run-options.ts';
+import { sandboxServiceName, type RunDefaults } from '../domain/runs/run-options.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
-export { httpAddress, type ListenAddress } from './settings-schema.ts';
+export { httpUrlOf, type ListenAddress } from './settings-schema.ts';
 
 export interface ServiceSettings {
   readonly baseUrl: string | undefined;
@@ -22,12 +22,12 @@ export interface ServiceSettings {
 export type Credential =
   | { readonly kind: 'api-key'; readonly value: string }
   | { readonly kind: 'access-token'; readonly value: string }
-  | TokenOrigin;
+  | AccessTokenOrigin;
 
 /** Where the keys that encrypt Temporal's payloads are: in a setting, or in a file with an absolute path. */
 export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
 
-export type TokenOrigin =
+export type AccessTokenOrigin =
   | { readonly kind: 'access-token'; readonly file: string }
   | { readonly kind: 'access-token'; readonly command: string };
 
@@ -35,7 +35,7 @@ export type Config = DeepReadonly<ReturnType<typeof configOf>>;
 
 type DeepReadonly<Value> = { readonly [Member in keyof Value]: DeepReadonly<Value[Member]> };
 
-export type Overrides = { readonly [Name in Setting]?: string };
+export type SettingOverrides = { readonly [Name in Setting]?: string };
 
 interface WrongSetting {
   readonly setting: Setting;
@@ -64,7 +64,7 @@ export class WrongSettings extends UsageProblem {
  *
  * @param overrides values that replace those of the environment
  */
-export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
+export function readConfig(environment: NodeJS.ProcessEnv, overrides: SettingOverrides = {}): Config {
   const result = settingsSchema.safeParse({ ...environment, ...overrides });
   if (result.success) return configOf(result.data);
   throw new WrongSettings(
@@ -176,11 +176,11 @@ function embeddedDirectories(dataDirectory: string) {
 }
 
 export function serviceName({ service }: Config): string {
-  return service.baseUrl ?? sandbox;
+  return service.baseUrl ?? sandboxServiceName;
 }
 
 /** True if these settings decide which service runs call. Otherwise only the workers' settings do. */
-export function knowsService({
+export function namesService({
   service,
   temporalAddress,
 }: Pick<Config, 'service' | 'temporalAddress'>): boolean {
@@ -191,7 +191,7 @@ export function runDefaults(config: Config): RunDefaults {
   const { budgets, freshness, lateResults } = config;
   return {
     service: serviceName(config),
-    serviceOf: knowsService(config) ? 'command' : 'workers',
+    serviceOf: namesService(config) ? 'command' : 'workers',
     maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
     freshness,
     lateDeadlineSeconds: lateResults.deadlineSeconds,

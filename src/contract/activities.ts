@@ -92,7 +92,7 @@ export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 export type PageResult = { readonly kind: 'done' | 'unfinished' } | Ended;
 
 /** Counts of the data that retention has removed. */
-export interface Pruned {
+export interface PrunedCounts {
   /** Number of answers whose body was removed. */
   readonly answers: number;
   /** Number of deliveries whose body was removed. */
@@ -129,7 +129,7 @@ export interface ControlActivities {
   /** Syncs late results of runs that have ended or lost their workflow. Returns how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
   /** Removes data older than the worker's `RETENTION`, and returns counts. */
-  pruneWarehouse(): Promise<Pruned>;
+  pruneWarehouse(): Promise<PrunedCounts>;
   /** Finds the exports of a schedule and begins their runs. A retry finds the same runs. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
   /** Judges the pilot, and pauses the run in the tables if a quality gate or a missing approval requires this. */

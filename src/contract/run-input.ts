@@ -26,11 +26,11 @@ export interface RunInput {
    */
   readonly heartbeatSeconds?: number;
   /** State of the previous execution of the workflow, after continue-as-new. */
-  readonly carried?: CarriedState;
+  readonly carried?: ContinueAsNewState;
 }
 
 /** State that a run's workflow passes to its next execution by continue-as-new. */
-export interface CarriedState {
+export interface ContinueAsNewState {
   readonly plan: PlanSummary;
   /** What the check of the credential showed; null if the service was not called. */
   readonly service: string | null;

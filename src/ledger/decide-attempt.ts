@@ -7,7 +7,7 @@ import { settleReservation, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { idStartsWith, nameList, requireSingleMatch } from '../db/expressions.ts';
-import { filledNote } from '../domain/runs/outcome.ts';
+import { filledWithoutCallNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
 /** One bulk call as `enrich attempts` prints it. Credits are decimals as text. */
@@ -191,7 +191,7 @@ export async function reopenUnknownRows(
 ): Promise<number[]> {
   if (options.onUnknown !== 'retry') return [];
   const reopened = await sql<{ row_number: number }>`
-    update run_rows r set outcome = null, reason = case when r.filled then ${filledNote}::text end
+    update run_rows r set outcome = null, reason = case when r.filled then ${filledWithoutCallNote}::text end
     where r.run_id = ${runId} and r.row_number in (${rows}) and r.outcome = 'unknown'
       and r.keys <> '{}'
       and (

@@ -11,7 +11,7 @@ import { identityCells } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
-import { operations } from '../service/client.ts';
+import { serviceOperations } from '../service/client.ts';
 import { cachedAnswer, type DigestibleAnswer } from './digest-queue.ts';
 import { factsOfAnswer, personKeyOfId } from './observation.ts';
 
@@ -139,7 +139,7 @@ async function readAnswers(
   for (const { attempt_id: attemptId, body_gzip: compressed } of stored) {
     const body = await promisify(gunzip)(compressed);
     const answer = { status: missing.get(attemptId)!, headers: {}, body, receivedAt: 0 };
-    answers.set(attemptId, readBulkAnswer(answer, operations.bulkMatch));
+    answers.set(attemptId, readBulkAnswer(answer, serviceOperations.bulkMatch));
   }
   return answers;
 }

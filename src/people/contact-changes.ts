@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { contradictionOf } from '../domain/identity/decide-person.ts';
 import { rejectedReason, verdictOnPerson } from '../domain/identity/verdicts.ts';
-import { filledNote } from '../domain/runs/outcome.ts';
+import { filledWithoutCallNote } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKeyText, type ContactKey } from '../keys/contact-key.ts';
 import { microsecondsToTimestamp } from './fold.ts';
@@ -205,7 +205,7 @@ async function writeNotes(
       return contact.match?.personKey === decided.person.personKey ||
         formerMatch(contact, decided.person)?.asked
         ? []
-        : { runId, rowNumber, filled: true, note: filledNote };
+        : { runId, rowNumber, filled: true, note: filledWithoutCallNote };
     const isRefused = dirty.has(contactKeyText(contact)) && record.askedAt === null && !contact.match;
     return isRefused && decided.reason !== undefined
       ? { runId, rowNumber, filled: false, note: `not filled: ${decided.reason}` }
@@ -217,7 +217,7 @@ async function writeNotes(
     set filled = n.filled,
       reason = concat_ws(
         '; ',
-        nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledNote})$`}, ''), ''),
+        nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledWithoutCallNote})$`}, ''), ''),
         n.note)
     from jsonb_to_recordset(${JSON.stringify(notes)}::jsonb)
       as n ("runId" text, "rowNumber" integer, filled boolean, note text)

@@ -3,7 +3,7 @@ import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
 import { competingContactReason } from '../domain/identity/decide-person.ts';
 import { areSamePerson, toComparedPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
-import { filledNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/outcome.ts';
+import { filledWithoutCallNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/outcome.ts';
 import { nameList } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
@@ -185,7 +185,7 @@ async function writeOutcomes(
         when r.outcome = 'suppressed' then r.reason || ${discarded} || (
           select case when status = 'settled' then ' and the call settled' else '' end
           from attempts where attempt_id = a."attemptId")
-        when r.filled and a.outcome <> 'enriched' then concat_ws('; ', a.reason, ${filledNote}::text)
+        when r.filled and a.outcome <> 'enriched' then concat_ws('; ', a.reason, ${filledWithoutCallNote}::text)
         else a.reason
       end,
       filled = r.filled and r.outcome is distinct from 'suppressed' and a.outcome <> 'enriched'

@@ -1,7 +1,7 @@
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
+import { sortByOutcome } from '../domain/runs/outcome.ts';
 import { formatCount } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import { contestedRecords, readDecisions, readRunFacts } from '../runs/read-run-facts.ts';
@@ -45,7 +45,7 @@ export async function gatherReport(
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
         run: describe(run, facts.service, approvedAt, options.now),
-        outcomes: inOrderOfOutcomes(facts.outcomes),
+        outcomes: sortByOutcome(facts.outcomes),
         contested_rows: await readContestedRows(database, run.runId),
         lost_contacts: await readLostContacts(database, run.runId),
         coverage: await readCoverage(database, run),

@@ -2,7 +2,7 @@ import { formatCredits, parseStoredCredits, formatLimit, formatPrice } from '../
 import { compareWithExpectedRange } from '../domain/money/credit-rules.ts';
 import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
-import { describeAskedService, sandbox } from '../domain/runs/run-options.ts';
+import { describeServiceOfRun, sandboxServiceName } from '../domain/runs/run-options.ts';
 import { describeRate } from '../domain/runs/match-rate.ts';
 import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
 import {
@@ -72,7 +72,7 @@ export function documentOf(report: RunReport): ReportDocument {
     title: `Enrichment report: ${escapeControlsInLine(run.file)}`,
     subtitle:
       `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}` +
-      (run.service === sandbox ? `, asked ${describeAskedService(run.service)}` : ''),
+      (run.service === sandboxServiceName ? `, asked ${describeServiceOfRun(run.service)}` : ''),
     headline: headlineOf(report),
     actions: report.needs_person.map(({ what, next }) => ({
       what: escapeControlsInLine(what),
@@ -375,7 +375,7 @@ function runSection({ run }: RunReport): Section {
     ['file', run.file],
     ['SHA-256 of the file', run.file_sha256],
     ['source', run.source],
-    ['service', describeAskedService(run.service)],
+    ['service', describeServiceOfRun(run.service)],
     ['asked for', ['profile', ...extras].join(', ')],
     ['priority', run.priority],
     ['plan', run.plan_hash],

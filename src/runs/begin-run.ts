@@ -5,7 +5,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
-import { optionsThatDecide, pickOptions, type RunOptions } from '../domain/runs/run-options.ts';
+import { optionNamesDeciding, pickOptions, type RunOptions } from '../domain/runs/run-options.ts';
 import { nameCells } from '../db/expressions.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
@@ -60,7 +60,7 @@ export async function findOrBeginRun(
     update runs set file_path = ${spec.filePath},
       expected_plan_hash = case when plan_hash is null then coalesce(${spec.expectedPlanHash}, expected_plan_hash)
         else expected_plan_hash end,
-      options = options || ${JSON.stringify(pickOptions(spec.options, optionsThatDecide('gate')))}::jsonb
+      options = options || ${JSON.stringify(pickOptions(spec.options, optionNamesDeciding('gate')))}::jsonb
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
@@ -83,7 +83,7 @@ export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Pr
  * these options in new releases: another order begins a second run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
-  const asked = pickOptions(spec.options, optionsThatDecide('people', 'manner'));
+  const asked = pickOptions(spec.options, optionNamesDeciding('people', 'manner'));
   return createHash('sha256')
     .update(JSON.stringify([spec.fileSha256, asked]))
     .digest('hex');
@@ -109,7 +109,7 @@ export async function wasRunBefore(
     'fileSha256' in content
       ? sql`file_sha256 = ${content.fileSha256}`
       : sql`file_path = ${content.filePath} and as_of >= ${new Date(content.modifiedMilliseconds)}`;
-  const others = optionsThatDecide('manner', 'waiting', 'gate', 'start');
+  const others = optionNamesDeciding('manner', 'waiting', 'gate', 'start');
   const { rows } = await sql`
     select 1 from runs r
     where ${hasContent} and status in ('finished', 'cancelled', 'failed')

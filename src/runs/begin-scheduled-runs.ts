@@ -1,6 +1,6 @@
 import type { RunInput, RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/run-input.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
-import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
+import { usualExpectations, usualExpectationsOfMixedFiles } from '../domain/runs/expectations.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { obtainExport } from '../ingest/sources/obtain-export.ts';
 import { removeStaged } from '../ingest/sources/staging-directory.ts';
@@ -131,7 +131,8 @@ function optionsOf(
     // and the next run calls for the remaining people.
     onBudget: input.onBudget ?? 'finish',
     expectations:
-      input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
+      input.expectations ??
+      (input.export.kind === 'every-new' ? usualExpectationsOfMixedFiles : usualExpectations),
   };
 }
 

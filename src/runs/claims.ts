@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { withEarlierNote } from '../db/run-states.ts';
-import { samePersonReason } from '../domain/runs/outcome.ts';
+import { samePersonPrefix } from '../domain/runs/outcome.ts';
 import { isIdentifyingKey } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { formatCount, formatPeopleCount, nounFor } from '../domain/text/format.ts';
@@ -118,7 +118,7 @@ export async function claimKnownPeople(
       join run_rows r on r.run_id = ${run.runId} and r.row_number = k.row_number and r.outcome is null
       where c.run_id = ${run.runId}
     ), dropped as (
-      update run_rows r set outcome = 'duplicate', reason = ${withEarlierNote(sql`${samePersonReason} || first_row`)}
+      update run_rows r set outcome = 'duplicate', reason = ${withEarlierNote(sql`${samePersonPrefix} || first_row`)}
       from represented p
       where r.run_id = ${run.runId} and r.row_number = p.row_number and p.row_number <> first_row
       returning r.row_number

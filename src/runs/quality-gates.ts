@@ -3,7 +3,7 @@ import { nameList, databaseTimeNow } from '../db/expressions.ts';
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
-import { describeRate, hasFallenBelow, matchRate, type Matches } from '../domain/runs/match-rate.ts';
+import { describeRate, hasFallenBelow, matchRate, type MatchCounts } from '../domain/runs/match-rate.ts';
 import type { Warehouse } from '../db/database.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
@@ -50,7 +50,7 @@ export function pagesOf(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }
 
-interface PilotResult extends Matches {
+interface PilotResult extends MatchCounts {
   /** Settled credits, as decimal text. Credits of unknown calls are added in `held`. */
   readonly settled: string;
   readonly held: string;
@@ -64,7 +64,7 @@ interface PilotResult extends Matches {
  * @param pages number of the pilot's pages, which are the first pages of the run
  */
 async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
-  const rows = await sql<Matches & PilotResult['fields']>`
+  const rows = await sql<MatchCounts & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,
       count(*) filter (where r.outcome in (${nameList(answeredOutcomes)}))::int as answered,
       count(c.email) filter (where r.outcome = 'enriched')::int as email,
@@ -199,8 +199,8 @@ export async function watchMatchRate(
 }
 
 /** Reads the results of the latest calls of a run since the match rate last paused this run. */
-async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<Matches> {
-  const latest = await sql<Matches>`
+async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<MatchCounts> {
+  const latest = await sql<MatchCounts>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
       count(*) filter (where p.outcome in (${nameList(answeredOutcomes)}))::int as answered
     from (

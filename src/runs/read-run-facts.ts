@@ -3,7 +3,7 @@ import { nameList, decimalText } from '../db/expressions.ts';
 import { statusesOfLookups } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
-import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
+import { answeredOutcomes, sortByOutcome } from '../domain/runs/outcome.ts';
 import { formatCount } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -29,7 +29,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const money = await readRunMoney(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
-  const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run.runId));
+  const outcomes = sortByOutcome(await readOutcomes(warehouse.database, run.runId));
   const [needed] =
     run.finishedAt === null ? [] : await readDecisions(warehouse, run, outcomes, money.unknown);
   const reason = run.pauseReason ?? needed;

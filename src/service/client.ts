@@ -5,8 +5,8 @@ import { UsageProblem } from '../domain/problem.ts';
 import { readApiUsage, readCreditUsage, readHealth, readProfile } from './answers/account-answers.ts';
 import { readBulkAnswer, readMatchAnswer } from './answers/bulk-answer.ts';
 import {
-  credentialSetting,
-  credentialSource,
+  settingOfCredential,
+  createCredentialSource,
   type CredentialSource,
   UnreadableToken,
   type CredentialHeader,
@@ -19,7 +19,7 @@ import {
   type HttpAnswer,
   type HttpRequest,
 } from './transport.ts';
-import { codeNaming, ServiceFailure, type Endpoint } from './failures/failure.ts';
+import { findCodeEndingWith, ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
 
 export type { CreditUsage, OperationUsage } from './answers/account-answers.ts';
@@ -31,18 +31,18 @@ interface ServiceClientSettings extends ServiceSettings {
 }
 
 /** Extra data that a call requests for each of its people. */
-export interface Extras {
+export interface CallExtras {
   readonly reveal?: ExtraNames<'reveal'>;
   readonly waterfall?: ExtraNames<'waterfall'>;
   /** URL for webhooks. Required for phones and waterfall results; other calls do not send it. */
   readonly webhookUrl?: string | undefined;
 }
 
-export interface BulkRequest extends Extras {
+export interface BulkRequest extends CallExtras {
   readonly details: readonly Identity[];
 }
 
-export interface MatchRequest extends Extras {
+export interface MatchRequest extends CallExtras {
   readonly person: Identity;
 }
 
@@ -60,7 +60,7 @@ export type ServiceClient = ReturnType<typeof createServiceClient>;
 export function createServiceClient(
   settings: ServiceClientSettings,
   transport: Transport = createTransport(),
-  credential: CredentialSource = credentialSource(settings.credential),
+  credential: CredentialSource = createCredentialSource(settings.credential),
 ) {
   const { baseUrl } = settings;
   if (baseUrl === undefined) {
@@ -74,23 +74,23 @@ export function createServiceClient(
     /** Looks up one to ten people in one call. */
     bulkMatch: async (request: BulkRequest, signal?: AbortSignal) => {
       const body = { details: request.details.map(toDetail) };
-      return call(operations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
+      return call(serviceOperations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
     },
     match: async (request: MatchRequest, signal?: AbortSignal) => {
       const query = { ...toDetail(request.person), ...extrasQuery(request) };
-      return call(operations.match, readMatchAnswer, { query, signal });
+      return call(serviceOperations.match, readMatchAnswer, { query, signal });
     },
     /** Fetches the late results of a request. Polls are free, and the service keeps results for 30 days. */
     poll: (requestId: string, signal?: AbortSignal) =>
       call(pollOperation(settings.pollPath, requestId), readPollAnswer, { signal }),
-    health: (signal?: AbortSignal) => call(operations.health, readHealth, { signal }),
-    profile: (signal?: AbortSignal) => call(operations.profile, readProfile, { signal }),
+    health: (signal?: AbortSignal) => call(serviceOperations.health, readHealth, { signal }),
+    profile: (signal?: AbortSignal) => call(serviceOperations.profile, readProfile, { signal }),
     /** Reads the team's use of its rate windows. The key must be a master key or have the scope for this. */
-    apiUsage: (signal?: AbortSignal) => call(operations.apiUsage, readApiUsage, { signal }),
+    apiUsage: (signal?: AbortSignal) => call(serviceOperations.apiUsage, readApiUsage, { signal }),
     /** Reads the team's use of credits. The key must be a master key or have the scope for this. */
-    creditUsage: (signal?: AbortSignal) => call(operations.creditUsage, readCreditUsage, { signal }),
+    creditUsage: (signal?: AbortSignal) => call(serviceOperations.creditUsage, readCreditUsage, { signal }),
     /** Name of the setting that contains the credential, for error messages. */
-    credentialSetting: settings.credential && credentialSetting(settings.credential),
+    credentialSetting: settings.credential && settingOfCredential(settings.credential),
     /** Waits for calls in flight, then closes the connections. */
     close: () => transport.close(),
   };
@@ -101,7 +101,7 @@ export function createServiceClient(
  *
  * @throws Problem `service.no-webhook-url`
  */
-function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query {
+function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: CallExtras): QueryParameters {
   const late = lateKindsRequestedBy({ reveal, waterfall });
   if (late.length > 0 && webhookUrl === undefined) {
     throw new UsageProblem(
@@ -142,10 +142,10 @@ export function toDetail(identity: Identity): Detail {
 /** Wraps each HTTP call, to count or trace it. It must make the call once and return its result or error. */
 export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answer>) => Promise<Answer>;
 
-export type Query = Readonly<Record<string, string | undefined>>;
+export type QueryParameters = Readonly<Record<string, string | undefined>>;
 
 interface OperationRequest {
-  readonly query?: Query;
+  readonly query?: QueryParameters;
   readonly body?: unknown;
   readonly signal: AbortSignal | undefined;
 }
@@ -241,11 +241,11 @@ function isRefusedToken(error: unknown): boolean {
     error instanceof ServiceFailure &&
     error.type === 'unauthorized' &&
     !error.mayHaveBeenBilled &&
-    (error.codes.length === 0 || codeNaming(error.codes, 'INVALID_ACCESS_TOKEN') !== undefined)
+    (error.codes.length === 0 || findCodeEndingWith(error.codes, 'INVALID_ACCESS_TOKEN') !== undefined)
   );
 }
 
-function queryText(query: Query): string {
+function queryText(query: QueryParameters): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (given.length === 0) return '';
   // Only form decoders read `+` as a space; every server reads `%20` as a space.
@@ -272,7 +272,7 @@ function report(method: Operation['method'], path: string): Operation {
  * The operations that the client calls, except polls. The interface document shows the paths of the first four. The
  * paths of the usage come from public descriptions of similar services.
  */
-export const operations = {
+export const serviceOperations = {
   match: enrichment('/people/match'),
   bulkMatch: enrichment('/people/bulk_match'),
   health: report('GET', '/auth/health'),

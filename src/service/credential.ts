@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Credential, TokenOrigin } from '../config/settings.ts';
+import type { Credential, AccessTokenOrigin } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { commandEnvironment } from '../config/command-environment.ts';
@@ -23,7 +23,7 @@ export type CredentialSource = (refused?: CredentialHeader) => Promise<Credentia
  *
  * @throws Problem `service.no-credential`, `setting.invalid`
  */
-export function credentialSource(credential: Credential | undefined): CredentialSource {
+export function createCredentialSource(credential: Credential | undefined): CredentialSource {
   if (credential === undefined) {
     throw new UsageProblem('service.no-credential', 'the credential for the service is missing', {
       where: 'ENRICHMENT_API_KEY, ENRICHMENT_ACCESS_TOKEN',
@@ -36,7 +36,7 @@ export function credentialSource(credential: Credential | undefined): Credential
       'setting.invalid',
       'the credential has characters that are not allowed in an HTTP header',
       {
-        where: credentialSetting(credential),
+        where: settingOfCredential(credential),
         next: 'copy the credential again, without spaces and line breaks',
       },
     );
@@ -63,7 +63,7 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
 }
 
 /** The setting that contains a credential, for error messages. */
-export function credentialSetting(credential: Credential): Setting {
+export function settingOfCredential(credential: Credential): Setting {
   if (credential.kind === 'api-key') return 'ENRICHMENT_API_KEY';
   if ('file' in credential) return 'ENRICHMENT_ACCESS_TOKEN_FILE';
   return 'command' in credential ? 'ENRICHMENT_ACCESS_TOKEN_COMMAND' : 'ENRICHMENT_ACCESS_TOKEN';
@@ -102,7 +102,7 @@ export class UnreadableToken extends Error {
  *
  * @throws UnreadableToken
  */
-async function readToken(origin: TokenOrigin): Promise<string> {
+async function readToken(origin: AccessTokenOrigin): Promise<string> {
   const reading = 'file' in origin ? readFile(origin.file, 'utf8') : outputOf(origin.command);
   const text = await reading.catch((error: unknown) => {
     throw new UnreadableToken(codeOf(error));

@@ -8,7 +8,7 @@ export interface RateWindow extends ReportedWindow {
 type WindowFigures = Omit<ReportedWindow, 'seconds'>;
 
 /** The rate windows that a service reports, with their names in headers. `daily` is the older name of `24-hour`. */
-export const reportedWindows = [
+export const rateHeaderWindows = [
   { window: 'minute', seconds: 60, names: ['minute'] },
   { window: 'hour', seconds: 3_600, names: ['hourly', 'hour'] },
   { window: 'day', seconds: 86_400, names: ['24-hour', 'daily'] },
@@ -21,7 +21,7 @@ export const reportedWindows = [
  * @returns the reported windows, shortest first; empty on 401 and 403, which have no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
-  return reportedWindows.flatMap(({ window, seconds, names }) => {
+  return rateHeaderWindows.flatMap(({ window, seconds, names }) => {
     const [figures] = names
       .map((name) => readHeadersOf(name, headers))
       .filter((each) => Object.values(each).some((figure) => figure !== undefined))
@@ -31,7 +31,7 @@ export function readRateHeaders(headers: Headers): RateWindow[] {
 }
 
 function readHeadersOf(name: string, headers: Headers): WindowFigures {
-  return readWindowFigures({
+  return readWindowCounts({
     limit: headerValue(headers, `x-rate-limit-${name}`),
     used: headerValue(headers, `x-${name}-usage`),
     left: headerValue(headers, `x-${name}-requests-left`),
@@ -42,7 +42,7 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
  * Reads the numbers of a rate window, from headers or from the usage statistics. Empty or null means unlimited. A
  * negative number of calls left becomes 0: the service has counted more calls than it allows.
  */
-export function readWindowFigures(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
+export function readWindowCounts(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
   const limit = readCount(said.limit);
   const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');
   return {

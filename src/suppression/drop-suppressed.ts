@@ -3,7 +3,7 @@ import { nameList, ctidsOfRows, identityCells } from '../db/expressions.ts';
 import { selectContact } from '../keys/contact-key.ts';
 import { rowHasOneOfKeys } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
-import { outcomesNotAsked } from '../domain/runs/outcome.ts';
+import { outcomesWithoutCall } from '../domain/runs/outcome.ts';
 import {
   suppressionKeysOfKnownPeople,
   suppressionKeysOfPeople,
@@ -20,7 +20,7 @@ export async function dropSuppressedWithoutCall(
   runId: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<void> {
-  const isNotAsked = sql<boolean>`r.outcome in (${nameList(outcomesNotAsked)})`;
+  const isNotAsked = sql<boolean>`r.outcome in (${nameList(outcomesWithoutCall)})`;
   const rowNumbers = sql`
     select row_number
     from run_rows r

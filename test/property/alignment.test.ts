@@ -4,7 +4,7 @@ import { alignCall } from '../helpers/invented/align-call.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../src/service/client.ts';
+import { serviceOperations } from '../../src/service/client.ts';
 
 /** The suite draws few cases; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 100);
@@ -185,7 +185,10 @@ describe('a field with a wrong type', () => {
 
   function isAccepted(own: Identity, whole: object): boolean {
     const body = Buffer.from(JSON.stringify({ matches: [whole], credits_consumed: 1 }));
-    const answer = readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
+    const answer = readBulkAnswer(
+      { status: 200, headers: {}, body, receivedAt: 0 },
+      serviceOperations.bulkMatch,
+    );
     return alignCall([own], answer.matches).rows[0]!.outcome === 'enriched';
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../../domain/crm/field-policy.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { sandbox } from '../../domain/runs/run-options.ts';
+import { sandboxServiceName } from '../../domain/runs/run-options.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
 import type { ImportManifest } from '../../export/crm-import/import-manifest.ts';
@@ -104,7 +104,7 @@ overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a
         const runId = options.run && (await getRun(warehouse, options.run)).runId;
         if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
-        if (await hasContactsOfService(warehouse, sandbox, { source: options.source, runId }))
+        if (await hasContactsOfService(warehouse, sandboxServiceName, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       }),
     );

@@ -1,6 +1,6 @@
 import { allowAnalyst } from '../../db/migrate.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
-import { retained } from '../../domain/runs/retention.ts';
+import { retainedKinds } from '../../domain/runs/retention.ts';
 import { formatNumber } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
@@ -84,7 +84,7 @@ removed. Data that an open call or delivery needs stays. Run it beside workers, 
           });
         const show = (figures: PruneFigures, removed: boolean): void => {
           if (options.json === true) return printJson({ removed, retention, ...figures });
-          const kinds = retained.filter((kind) => retention[kind] !== undefined);
+          const kinds = retainedKinds.filter((kind) => retention[kind] !== undefined);
           const rows = kinds.map((kind) => ({
             what: kind,
             kept_for: formatDuration(retention[kind]!),

@@ -4,7 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CommanderError } from 'commander';
 import { z } from 'zod';
-import { knowsService } from '../../config/settings.ts';
+import { namesService } from '../../config/settings.ts';
 import { runFacts } from '../../contract/run-facts.ts';
 import { escapeControls } from '../../domain/text/format.ts';
 import { version } from '../../files/project-file.ts';
@@ -89,7 +89,7 @@ const sqlOutput = z.strictObject({ rows: z.array(z.record(z.string(), z.unknown(
 function createServer(stop: AbortController) {
   const config = settingsOf();
   const warehouse = shareSession(config, { temporal: false, service: false }, stop);
-  const runs = shareSession(config, { temporal: true, service: knowsService(config) }, stop);
+  const runs = shareSession(config, { temporal: true, service: namesService(config) }, stop);
   const instructions =
     'Enriches the people of CRM exports, for credits. Call plan, show the user its price, and call run only after ' +
     `the user agrees. Then call status until the run has ended, and report. ${describeService(config)}.`;

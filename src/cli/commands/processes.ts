@@ -1,4 +1,4 @@
-import { httpAddress, serviceName } from '../../config/settings.ts';
+import { httpUrlOf, serviceName } from '../../config/settings.ts';
 import { databaseUrlWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
@@ -29,7 +29,7 @@ Their data stays for the next start.`)
 function describeStack({ config, stack, receiver }: Session): string {
   const database = databaseUrlWithoutPassword(stack.databaseUrl);
   const own = receiver();
-  const here = own ? httpAddress(own) : 'in another command';
+  const here = own ? httpUrlOf(own) : 'in another command';
   const { publicUrl } = config.webhook;
   const passwordFile = quoteForShell(`${config.embedded.directories.postgres}/password`);
   return table([
@@ -81,7 +81,7 @@ poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs
       const config = settingsOf();
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, session);
-        tell(`receiver on ${httpAddress(receiver)}; stop it with Ctrl-C or SIGTERM`);
+        tell(`receiver on ${httpUrlOf(receiver)}; stop it with Ctrl-C or SIGTERM`);
         await untilStopped();
         tell('stopping: deliveries that have arrived are stored');
         await receiver.close();
@@ -128,7 +128,7 @@ the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it list
           error,
         );
       });
-      tell(`codec server on ${httpAddress(endpoint)}; stop it with Ctrl-C or SIGTERM`);
+      tell(`codec server on ${httpUrlOf(endpoint)}; stop it with Ctrl-C or SIGTERM`);
       await untilStopped();
       await endpoint.close();
     });

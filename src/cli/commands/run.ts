@@ -1,5 +1,5 @@
 import type { RunPriority } from '../../contract/temporal-names.ts';
-import { knowsService, type Config } from '../../config/settings.ts';
+import { namesService, type Config } from '../../config/settings.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
 import { printPlan } from '../run/describe-plan.ts';
@@ -54,7 +54,7 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
       process.exitCode = exitCodes.needsOperator;
       return;
     }
-    const needs = { temporal: true, service: knowsService(config) };
+    const needs = { temporal: true, service: namesService(config) };
     await withSession(config, needs, async (session) =>
       reportRun(session, await enrichExport(session, spec, asks), options.json),
     );

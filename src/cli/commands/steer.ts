@@ -1,4 +1,4 @@
-import { knowsService, type Config } from '../../config/settings.ts';
+import { namesService, type Config } from '../../config/settings.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
@@ -20,7 +20,7 @@ export function approveCommand(): Command {
     .examples('\n  enrich approve latest')
     .explain('\nThe approval holds only for the plan that the command shows.')
     .action((name: string, flags: Flags) =>
-      withRun(name, knowsService, async (session, run) =>
+      withRun(name, namesService, async (session, run) =>
         reportRun(session, await approvePlan(session, run, flags.yes !== true), flags.json),
       ),
     );
@@ -37,7 +37,7 @@ export function resumeCommand(): Command {
 A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
 A plan without your approval stays without it: enrich approve RUN.`)
     .action((name: string, flags: Flags) =>
-      withRun(name, knowsService, async (session, run) =>
+      withRun(name, namesService, async (session, run) =>
         reportRun(session, await continueRun(session, run), flags.json),
       ),
     );

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseStoredCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { optionsThatDecide, pickOptions } from '../../domain/runs/run-options.ts';
+import { optionNamesDeciding, pickOptions } from '../../domain/runs/run-options.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { findUnfinishedRun } from '../../runs/begin-run.ts';
 import { enrichExport } from '../run/enrich-export.ts';
@@ -57,7 +57,7 @@ export async function checkPlan(
 
 /** Returns the quality gates: of an unfinished run, a repeated command can change only these options. */
 function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
-  return pickOptions(options, optionsThatDecide('gate'));
+  return pickOptions(options, optionNamesDeciding('gate'));
 }
 
 function mostCredits({ run, plan }: PlannedExport): string {

@@ -1,6 +1,6 @@
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { isRunBudgetId } from '../../domain/money/budget-periods.ts';
-import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
+import { sortByOutcome } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import {
   formatCount,
@@ -30,7 +30,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     table([
       ['rows in the file', plan.rows],
       plan.rows_with_email !== null && ['  with an e-mail address', plan.rows_with_email],
-      ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
+      ...Object.entries(sortByOutcome(plan.dropped)).map(([outcome, rows]): [string, number] => [
         // Before a run begins, only the option --only cancels rows.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,

@@ -1,11 +1,11 @@
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
-import { knowsService, serviceName } from '../../config/settings.ts';
+import { namesService, serviceName } from '../../config/settings.ts';
 import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-transitions.ts';
 import { lateKindsRequestedBy } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { sandbox, type RunOptions } from '../../domain/runs/run-options.ts';
+import { sandboxServiceName, type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import {
   approveWithoutPerson,
@@ -109,7 +109,7 @@ function tellPlan(run: RunRecord, isOld: boolean, say = tell): void {
 
 /** Checks all components before a run is stored. If one were missing, the run would stay `ingesting` forever. */
 async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
-  if (knowsService(session.config)) await refuseMixedWarehouse(session);
+  if (namesService(session.config)) await refuseMixedWarehouse(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
   await warnOfWorkers(session);
@@ -144,7 +144,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
 /** Checks the service before a run spends. If only the workers' settings name the service, the workers check it. */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack } = session;
-  if (!knowsService(config)) return;
+  if (!namesService(config)) return;
   // Only an embedded worker depends on this command's receiver: without a URL for webhooks, the run polls.
   const polls =
     stack.temporal.embedded &&
@@ -154,5 +154,6 @@ export async function checkService(session: Session, asked: RunOptions): Promise
     readServiceStatus(dependencies, { polls }),
   );
   // The user and the limits of the sandbox are invented.
-  if (serviceName(config) !== sandbox) for (const line of describeServiceStatus(status)) tell(line);
+  if (serviceName(config) !== sandboxServiceName)
+    for (const line of describeServiceStatus(status)) tell(line);
 }

@@ -7,7 +7,7 @@ import {
   parseRowOrder,
 } from '../../domain/runs/row-choice.ts';
 import {
-  optionsSetBy,
+  optionNamesSetBy,
   type FlagOptions,
   type RunOptions,
   type ScheduledOptions,
@@ -162,7 +162,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
 };
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
-const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
+const optionsOfSchedules = optionNamesSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
 

@@ -7,7 +7,7 @@ import { isInProgress, statusText } from '../../contract/run-transitions.ts';
 import { importerNames, importers } from '../../domain/crm/crm.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { estimateSeconds, parseRateLimits } from '../../domain/rates/rate-limit.ts';
-import { describeAskedService } from '../../domain/runs/run-options.ts';
+import { describeServiceOfRun } from '../../domain/runs/run-options.ts';
 import { formatCount, formatMinute } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { isSelected } from '../../export/contact-choice.ts';
@@ -228,7 +228,7 @@ export function describeRun(
 
 function notesOf(facts: RunFacts): string[] {
   const source = facts.source === null ? '' : ` (${facts.source})`;
-  const notes = [`  export: ${facts.file}${source}`, `  service: ${describeAskedService(facts.service)}`];
+  const notes = [`  export: ${facts.file}${source}`, `  service: ${describeServiceOfRun(facts.service)}`];
   const { expected = '0', low = '0', high = '0' } = facts.expected_credits ?? {};
   // Only plans with calls have an expected price.
   if (Number(high) > 0)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { httpAddress, serviceName, type Config, type ListenAddress } from '../../config/settings.ts';
+import { httpUrlOf, serviceName, type Config, type ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { freePort } from '../../dev/server.ts';
@@ -149,7 +149,7 @@ export async function serveMetrics(config: Config, databaseUrl: string, log: Log
       },
       log,
     );
-    tell(`metrics on ${httpAddress(endpoint)}/metrics`);
+    tell(`metrics on ${httpUrlOf(endpoint)}/metrics`);
     return {
       process,
       /** Address at which Temporal's SDK must serve its metrics. The endpoint includes them in its own. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { readConfig, type Config, type Overrides } from '../../config/settings.ts';
+import { readConfig, type Config, type SettingOverrides } from '../../config/settings.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, type Stack } from '../../dev/stack.ts';
@@ -181,7 +181,7 @@ export function onWarehouse<Given extends unknown[]>(
   return (...given) => withWarehouse(settingsOfExisting(), async (session) => use(session, ...given));
 }
 
-export function settingsOf(given: Overrides = {}): Config {
+export function settingsOf(given: SettingOverrides = {}): Config {
   return readConfig(process.env, given);
 }
 

@@ -1,5 +1,5 @@
 import { UsageProblem } from '../../domain/problem.ts';
-import { sandbox } from '../../domain/runs/run-options.ts';
+import { sandboxServiceName } from '../../domain/runs/run-options.ts';
 import { servicesOfRuns } from '../../runs/runs.ts';
 import { serviceName, type Config, type ServiceSettings } from '../../config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../service/client.ts';
@@ -31,8 +31,10 @@ export async function withClient<Result>(
 
 /** Refuses to mix the sandbox's invented people and people of a real service in one warehouse. */
 export async function refuseMixedWarehouse({ config, warehouse }: Session): Promise<void> {
-  const isSandbox = serviceName(config) === sandbox;
-  const other = (await servicesOfRuns(warehouse)).find((service) => (service === sandbox) !== isSandbox);
+  const isSandbox = serviceName(config) === sandboxServiceName;
+  const other = (await servicesOfRuns(warehouse)).find(
+    (service) => (service === sandboxServiceName) !== isSandbox,
+  );
   if (other === undefined) return;
   throw new UsageProblem(
     'sandbox.other-runs',

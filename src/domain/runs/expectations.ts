@@ -25,7 +25,7 @@ export interface ExportProfile {
   readonly filled: Readonly<Record<string, number>>;
 }
 
-export interface ReadExport {
+export interface ProfiledExport {
   readonly runId: string;
   readonly profile: ExportProfile;
   /** The field to which each column is mapped. */
@@ -35,7 +35,7 @@ export interface ReadExport {
 /** Expectations that a schedule has if the operator chooses none. */
 export const usualExpectations = 'usual';
 /** Expectations for files of different senders: only damaged files are refused. */
-export const usualOfUnlikeFiles = 'usual,rows=any,coverage=any,mapping=any,empty=any';
+export const usualExpectationsOfMixedFiles = 'usual,rows=any,coverage=any,mapping=any,empty=any';
 
 const nothingExpected: Expectations = {
   rows: null,
@@ -106,8 +106,8 @@ function shareOf(text: string): number | undefined {
  */
 export function unmetExpectations(
   expected: Expectations,
-  { profile, mapping }: Omit<ReadExport, 'runId'>,
-  earlier: readonly ReadExport[],
+  { profile, mapping }: Omit<ProfiledExport, 'runId'>,
+  earlier: readonly ProfiledExport[],
   shownColumn: (name: string) => string,
 ): string[] {
   const { rows } = profile;
@@ -130,7 +130,7 @@ function unmetRows(
   { rows: expected }: Expectations,
   rows: number,
   usualRows: number,
-  earlier: readonly ReadExport[],
+  earlier: readonly ProfiledExport[],
 ): string | undefined {
   if (!expected) return undefined;
   const least = Math.ceil(usualRows * expected.least);
@@ -143,7 +143,7 @@ function unmetRows(
 function unmetCoverage(
   { coverage: least, fewestRows }: Expectations,
   profile: ExportProfile,
-  earlier: readonly ReadExport[],
+  earlier: readonly ProfiledExport[],
 ): string[] {
   const large = earlier.filter((each) => each.profile.rows > 0 && each.profile.rows >= fewestRows);
   const fields = new Set(large.flatMap((each) => Object.keys(each.profile.filled)));
@@ -172,8 +172,8 @@ function unmetForm({ malformed: most }: Expectations, { rows, malformed }: Expor
 }
 
 function mappingChanges(
-  mapping: ReadExport['mapping'],
-  before: ReadExport,
+  mapping: ProfiledExport['mapping'],
+  before: ProfiledExport,
   shownColumn: (name: string) => string,
 ): string[] {
   const [now, then] = [columnsByField(mapping), columnsByField(before.mapping)];
@@ -188,7 +188,7 @@ function mappingChanges(
   return [`the mapping of the columns changed since run ${before.runId}: ${changes.join(', ')}`];
 }
 
-function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, readonly string[]> {
+function columnsByField(mapping: ProfiledExport['mapping']): ReadonlyMap<string, readonly string[]> {
   const columns = new Map<string, string[]>();
   for (const name of Object.keys(mapping).sort()) {
     const field = String(mapping[name]);
@@ -197,7 +197,7 @@ function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, rea
   return columns;
 }
 
-function medianText(runs: readonly ReadExport[]): string {
+function medianText(runs: readonly ProfiledExport[]): string {
   return runs.length === 1 ? 'the figure of the previous run' : `the median of ${runs.length} earlier runs`;
 }
 

@@ -57,7 +57,7 @@ export function formatFreshness(freshness: Freshness): string {
  *
  * @param fieldGroup as `requestedFieldGroups` names it
  */
-export function foundSeconds(freshness: Freshness, fieldGroup: string): number {
+export function freshSecondsIfFound(freshness: Freshness, fieldGroup: string): number {
   const { enrichedSeconds, emailSeconds = enrichedSeconds, phoneSeconds = enrichedSeconds } = freshness;
   if (fieldGroup === 'profile') return Math.min(enrichedSeconds, emailSeconds);
   return fieldGroup.endsWith('phone') ? phoneSeconds : emailSeconds;

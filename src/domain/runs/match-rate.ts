@@ -1,6 +1,6 @@
 import { formatPercent } from '../text/format.ts';
 
-export interface Matches {
+export interface MatchCounts {
   readonly found: number;
   /** Number of people with a known answer. */
   readonly answered: number;
@@ -29,7 +29,7 @@ const fewestForGuard = 100;
  *
  * @returns undefined before the first answer
  */
-export function matchRate(matches: Matches, deviations = usualDeviations): MatchRate | undefined {
+export function matchRate(matches: MatchCounts, deviations = usualDeviations): MatchRate | undefined {
   const { found, answered } = matches;
   if (answered === 0) return undefined;
   const rate = found / answered;
@@ -42,7 +42,7 @@ export function matchRate(matches: Matches, deviations = usualDeviations): Match
 }
 
 /** True if the match rate of the latest calls is below a minimum by more than chance. */
-export function hasFallenBelow(minimum: number, latest: Matches): boolean {
+export function hasFallenBelow(minimum: number, latest: MatchCounts): boolean {
   const rate = matchRate(latest, guardDeviations);
   return rate !== undefined && latest.answered >= fewestForGuard && rate.high < minimum;
 }

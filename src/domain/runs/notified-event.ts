@@ -1,10 +1,10 @@
 /** Events of notifications that are sent by default: a run ended or paused, or a budget crossed a threshold. */
-export const defaultEvents = ['paused', 'failed', 'finished', 'budget'] as const;
+export const defaultNotifiedEvents = ['paused', 'failed', 'finished', 'budget'] as const;
 
 /**
  * All events that can be sent as notifications. A night can have hundreds of job changes, so only NOTIFY_ON turns them
  * on.
  */
-export const notifiedEvents = [...defaultEvents, 'job_change'] as const;
+export const notifiedEvents = [...defaultNotifiedEvents, 'job_change'] as const;
 
 export type NotifiedEvent = (typeof notifiedEvents)[number];

@@ -53,10 +53,10 @@ export type AnsweredOutcome = {
 }[Outcome];
 
 /** First words of the reason of a `duplicate` if another row of the file represents the person. */
-export const samePersonReason = 'the same person as row ';
+export const samePersonPrefix = 'the same person as row ';
 
 /** Note in the reason of a row: the contact of the row got the data of a known person without a call. */
-export const filledNote = 'filled without a call';
+export const filledWithoutCallNote = 'filled without a call';
 
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
@@ -66,7 +66,7 @@ export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
  *
  * @param rows number of rows by outcome, in any order
  */
-export function inOrderOfOutcomes(
+export function sortByOutcome(
   rows: Readonly<Record<string, number>>,
 ): Readonly<Partial<Record<Outcome | 'open', number>>> {
   return Object.fromEntries(
@@ -85,7 +85,7 @@ export const outcomesWithoutPerson: readonly Outcome[] = outcomes.filter(
 );
 
 /** Outcomes of rows that identify a person but need no call. */
-export const outcomesNotAsked: readonly Outcome[] = outcomes.filter(
+export const outcomesWithoutCall: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'not asked',
 );
 

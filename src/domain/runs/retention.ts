@@ -5,7 +5,7 @@ import { UsageProblem, type Problem } from '../problem.ts';
  * Kinds of data with a retention period: bodies of answers, bodies of applied and of quarantined deliveries, personal
  * data in rows of exports (`staging`), the rows themselves, replaced observations, and changes of the feed.
  */
-export const retained = [
+export const retainedKinds = [
   'answers',
   'deliveries',
   'quarantine',
@@ -14,20 +14,20 @@ export const retained = [
   'observations',
   'changes',
 ] as const;
-export type Retained = (typeof retained)[number];
+export type RetainedKind = (typeof retainedKinds)[number];
 
 /**
  * Shortest retention period. The service keeps results for 30 days: until then a quarantined delivery may be the only
  * copy of a result, and a late result may need the rows of its call.
  */
 const shortestSeconds = 30 * 86_400;
-const keptForResults: Partial<Record<Retained, string>> = {
+const keptForResults: Partial<Record<RetainedKind, string>> = {
   quarantine: 'quarantined deliveries',
   rows: 'rows',
 };
 
 /** Retention period of each kind in seconds; undefined: keep forever. */
-export type Retention = { readonly [Kind in Retained]?: number };
+export type Retention = { readonly [Kind in RetainedKind]?: number };
 
 /**
  * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. With an empty setting, all data
@@ -36,10 +36,10 @@ export type Retention = { readonly [Kind in Retained]?: number };
  * @throws Problem `setting.invalid`
  */
 export function parseRetention(setting: string): Retention {
-  const example = `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`;
-  const given = parseDurations(setting, 'RETENTION', retained, example);
+  const example = `write kinds (${retainedKinds.join(', ')}) with a duration each, such as answers=90d,staging=30d`;
+  const given = parseDurations(setting, 'RETENTION', retainedKinds, example);
   for (const [kind, data] of Object.entries(keptForResults)) {
-    const { seconds, written } = given.get(kind as Retained) ?? {};
+    const { seconds, written } = given.get(kind as RetainedKind) ?? {};
     if (seconds !== undefined && seconds < shortestSeconds)
       throw invalid(
         `"${kind}=${written}" keeps ${data} for less than 30 days`,

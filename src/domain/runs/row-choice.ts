@@ -58,13 +58,15 @@ export function formatRowFilters(filters: readonly RowFilter[]): string[] {
   );
 }
 
-export function fitsFilters(filters: readonly RowFilter[]): (valueOf: (column: string) => string) => boolean {
+export function createRowTest(
+  filters: readonly RowFilter[],
+): (valueOf: (column: string) => string) => boolean {
   const wanted = filters.map(({ column, values }) => ({ column, values: new Set(values.map(comparable)) }));
   return (valueOf) => wanted.every(({ column, values }) => values.has(comparable(valueOf(column))));
 }
 
 /** The sort key of a cell: its number, or else its text. */
-export function sortKey(cell: string): { readonly number: number | null; readonly text: string | null } {
+export function cellSortKey(cell: string): { readonly number: number | null; readonly text: string | null } {
   const text = comparable(cell);
   const plain = text.replace(/^([-+]?\d{1,3}(?:,\d{3})+)(\.\d+)?$/, (whole) => whole.replaceAll(',', ''));
   const isNumber = /^[-+]?(?:\d+\.?\d*|\.\d+)%?$/.test(plain);

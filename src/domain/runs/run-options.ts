@@ -8,7 +8,7 @@ import type { RowFilter, RowOrder } from './row-choice.ts';
  * flags.
  */
 export interface RunOptions {
-  /** URL of the service, or `sandbox`. A run does not use answers of another service. */
+  /** URL of the service, or `sandboxServiceName`. A run does not use answers of another service. */
   readonly service: string;
   /**
    * `command`: the command named the service, and no worker of another service sends a call for the run. `workers`: the
@@ -103,7 +103,7 @@ type NamesSetBy<By extends SetBy> = {
   [Name in keyof RunOptions]: (typeof facts)[Name]['setBy'] extends By ? Name : never;
 }[keyof RunOptions];
 
-export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptions)[] {
+export function optionNamesDeciding(...kinds: readonly Decides[]): (keyof RunOptions)[] {
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
 
@@ -111,7 +111,7 @@ export function pickOptions(options: RunOptions, picked: readonly (keyof RunOpti
   return Object.fromEntries(picked.map((name) => [name, options[name]]));
 }
 
-export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
+export function optionNamesSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
   const wanted: readonly SetBy[] = kinds;
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
 }
@@ -133,7 +133,7 @@ export function withDefaults(
   defaults: RunDefaults,
 ): Omit<RunOptions, 'schedule' | 'priority'> {
   const fallback: Partial<RunOptions> = defaults;
-  const options = optionsSetBy('flag', 'flag or setting', 'flag of commands').map((name) => [
+  const options = optionNamesSetBy('flag', 'flag or setting', 'flag of commands').map((name) => [
     name,
     chosen[name] ?? fallback[name] ?? null,
   ]);
@@ -141,9 +141,9 @@ export function withDefaults(
 }
 
 /** Name of the service if calls go to the sandbox that commands start. */
-export const sandbox = 'sandbox';
+export const sandboxServiceName = 'sandbox';
 
 /** Describes the service of a run for the operator, who must not take the sandbox's invented people for real people. */
-export function describeAskedService(service: string): string {
-  return service === sandbox ? 'the sandbox (invented people, no cost)' : service;
+export function describeServiceOfRun(service: string): string {
+  return service === sandboxServiceName ? 'the sandbox (invented people, no cost)' : service;
 }

@@ -1,12 +1,12 @@
 import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
+import { samePersonPrefix, type Outcome } from '../../domain/runs/outcome.ts';
 import { clearSuppressedRow } from '../../suppression/drop-suppressed.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
 import { hasSuppressions, suppressedRows } from '../../suppression/suppression-list.ts';
 import { claimedElsewhere } from '../claims.ts';
-import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
+import { freshSecondsIfFound, type Freshness } from '../../domain/runs/freshness.ts';
 import { nameCells } from '../../db/expressions.ts';
 import {
   compareNameCells,
@@ -50,7 +50,7 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
   await drop(
     transaction,
     'duplicate',
-    sql`select row_number, ${samePersonReason} || first_row as reason from plan_people where row_number <> first_row`,
+    sql`select row_number, ${samePersonPrefix} || first_row as reason from plan_people where row_number <> first_row`,
   );
   await drop(
     transaction,
@@ -253,7 +253,7 @@ export function earlierLookups(
   keys: RawBuilder<unknown>,
   amount: KeysAmount,
 ): RawBuilder<unknown> {
-  const found = fieldGroups.map((group) => foundSeconds(freshness, group));
+  const found = fieldGroups.map((group) => freshSecondsIfFound(freshness, group));
   // `offset` keeps PostgreSQL from turning the subquery into a join, in which it read all runs for each key.
   const apart = amount === 'few' ? sql`offset 0` : sql``;
   return sql`

@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../domain/runs/batching.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { lateKindNames, phoneFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
+import { formatRowFilters, createRowTest, cellSortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { type Warehouse, minRowsToAnalyze } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownEmails } from '../../keys/key-lookups.ts';
 import { dropRows, writeOutcomes, type Asked, findRepeatedRecords, findSamePeople } from './drop-rows.ts';
@@ -318,7 +318,7 @@ async function applyRowChoice(
   `.execute(transaction);
   if (only.length === 0 && orderBy === null) return false;
   const readers = new Map(only.map(({ column }) => [column, columnReader(columns, column)]));
-  const fits = fitsFilters(only);
+  const fits = createRowTest(only);
   const ordered = orderBy && columnReader(columns, orderBy.column);
   let [read, excluded] = [0, 0];
   for (let last = 0, isOver = false; !isOver;) {
@@ -334,7 +334,7 @@ async function applyRowChoice(
     const choices = rows.map(({ row_number: row, raw }) => {
       const cells = JSON.parse(raw) as string[];
       const isExcluded = !fits((column) => readers.get(column)!(cells));
-      const key = ordered === null ? undefined : sortKey(ordered(cells));
+      const key = ordered === null ? undefined : cellSortKey(ordered(cells));
       return { row, isExcluded, number: key?.number ?? null, text: key?.text?.replaceAll('\0', '') ?? null };
     });
     await sql`

@@ -35,7 +35,7 @@ import {
   parseExpectations,
   unmetExpectations,
   type ExportProfile,
-  type ReadExport,
+  type ProfiledExport,
 } from '../../domain/runs/expectations.ts';
 import {
   publicColumn,
@@ -275,8 +275,8 @@ async function keepProfile({ database }: Warehouse, runId: string): Promise<Expo
 }
 
 /** Reads ended runs of the source, the newest first. Scheduled runs are compared with runs of the same schedule. */
-async function readEarlierExports({ database }: Warehouse, run: RunRecord): Promise<ReadExport[]> {
-  const { rows } = await sql<ReadExport>`
+async function readEarlierExports({ database }: Warehouse, run: RunRecord): Promise<ProfiledExport[]> {
+  const { rows } = await sql<ProfiledExport>`
     select run_id as "runId", export_profile as profile, mapping
     from runs
     where status = 'finished' and undone_at is null and export_profile is not null and mapping is not null

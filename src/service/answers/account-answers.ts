@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import type { Endpoint } from '../failures/failure.ts';
-import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
+import { readWindowCounts, rateHeaderWindows, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 import { readAnswer } from '../failures/map-failure.ts';
-import { described, flag, map, memberOf, readCredits, readJson, text } from './exact-json.ts';
+import {
+  lenient,
+  lenientBoolean,
+  lenientObject,
+  memberOf,
+  readCredits,
+  readJson,
+  lenientText,
+} from './exact-json.ts';
 
-const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
+const healthSchema = z.looseObject({ is_logged_in: lenientBoolean, healthy: lenientBoolean });
 
 /**
  * Reads from the health endpoint whether the credential works. The interface document does not show the body, so every
@@ -24,7 +32,12 @@ function isPlain(body: Buffer): boolean {
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 
-const userSchema = z.looseObject({ id: z.string(), name: text, first_name: text, last_name: text });
+const userSchema = z.looseObject({
+  id: z.string(),
+  name: lenientText,
+  first_name: lenientText,
+  last_name: lenientText,
+});
 
 /** Reads the user of the credential. The interface document shows only the identifier. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
@@ -38,7 +51,7 @@ export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 /** The team's use of credits. */
 export type CreditUsage = ReturnType<typeof readCreditUsage>;
 
-const operationUsage = z.looseObject({ minute: map, hour: map, day: map });
+const operationUsage = z.looseObject({ minute: lenientObject, hour: lenientObject, day: lenientObject });
 
 /**
  * Reads the team's use of its rate windows. Entries in an unknown format are left out. Pure.
@@ -52,11 +65,11 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
     const usage = operationUsage.safeParse(value);
     if (operation === undefined || !usage.success) return [];
     const [path, action] = operation;
-    const windows = reportedWindows.flatMap(({ window: name, seconds }): RateWindow[] => {
+    const windows = rateHeaderWindows.flatMap(({ window: name, seconds }): RateWindow[] => {
       const used = usage.data[name];
       if (!used) return [];
       const { limit, consumed, left_over: left } = used;
-      return [{ window: name, seconds, ...readWindowFigures({ limit, used: consumed, left }) }];
+      return [{ window: name, seconds, ...readWindowCounts({ limit, used: consumed, left }) }];
     });
     return [{ path, action, windows }];
   });
@@ -69,7 +82,7 @@ function readOperation(key: string): [string, string] | undefined {
 
 const creditUsage = z.looseObject({
   credit_usage_stats: z.record(z.string(), z.unknown()),
-  current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
+  current_credit_cycle: lenient(z.looseObject({ start_date: lenientText, end_date: lenientText })),
 });
 
 /** Reads the team's use of credits as exact decimals; undefined if unlimited or not reported. Pure. */

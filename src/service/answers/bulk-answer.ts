@@ -3,13 +3,13 @@ import type { Organization, Person } from '../../domain/identity/person.ts';
 import { shortenPersonId } from '../../domain/identity/identity-keys.ts';
 import { splitList } from '../../domain/text/format.ts';
 import {
-  count,
-  described,
-  isObject,
+  lenientCount,
+  lenient,
+  isJsonObject,
   readCredits,
-  text,
-  valueOf,
-  whole,
+  lenientText,
+  tidyJsonValue,
+  lenientInteger,
   type JsonObject,
 } from './exact-json.ts';
 import { readAnswer, mapFailure } from '../failures/map-failure.ts';
@@ -148,7 +148,7 @@ type PersonOfAnswer =
   | { readonly unreadable: string };
 
 export function readPerson(element: unknown): PersonOfAnswer {
-  if (!isObject(element)) return { unreadable: 'the element is no object' };
+  if (!isJsonObject(element)) return { unreadable: 'the element is no object' };
   for (const member of identifyingMembers) {
     const value = element[member];
     if (value !== undefined && value !== null && typeof value !== 'string')
@@ -189,20 +189,20 @@ function readMember(value: unknown, type: Shape[string], name: string, unread: S
     case 'flag':
       return typeof value === 'boolean' ? value : undefined;
     case 'list':
-      return Array.isArray(value) ? valueOf(value) : undefined;
+      return Array.isArray(value) ? tidyJsonValue(value) : undefined;
     case 'texts':
       return elementsOf(value, name, unread, (element) =>
         typeof element === 'string' ? element : undefined,
       );
     case 'map':
-      return isObject(value) ? valueOf(value) : undefined;
+      return isJsonObject(value) ? tidyJsonValue(value) : undefined;
     case 'any':
-      return valueOf(value);
+      return tidyJsonValue(value);
   }
   if (!Array.isArray(type))
-    return isObject(value) ? readMembers(value, type as Shape, `${name}.`, unread) : undefined;
+    return isJsonObject(value) ? readMembers(value, type as Shape, `${name}.`, unread) : undefined;
   return elementsOf(value, name, unread, (element) =>
-    isObject(element) ? readMembers(element, type[0] as Shape, `${name}.`, unread) : undefined,
+    isJsonObject(element) ? readMembers(element, type[0] as Shape, `${name}.`, unread) : undefined,
   );
 }
 
@@ -224,7 +224,7 @@ const numeric = /^-?(?=(?:\d\.?){1,15}$)\d+(?:\.\d+)?$/;
 
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'string') return numeric.test(value) ? Number(value) : undefined;
-  return typeof value === 'number' ? (valueOf(value) as number | undefined) : undefined;
+  return typeof value === 'number' ? (tidyJsonValue(value) as number | undefined) : undefined;
 }
 
 /** True if a value is empty. Some services write an empty value of another type instead of null. */
@@ -247,12 +247,12 @@ interface UnreadableMatch {
  * Schema of the status of late results. All values are accepted, because the interface document does not list them all.
  * Other members are dropped, because `phone_enrichment` may contain an id that JSON.parse has rounded.
  */
-const laterResults = described(z.object({ status: z.string().max(100), message: text }));
+const laterResults = lenient(z.object({ status: z.string().max(100), message: lenientText }));
 
 const envelopeSchema = z.looseObject({
-  total_requested_enrichments: whole,
-  unique_enriched_records: count,
-  missing_records: count,
+  total_requested_enrichments: lenientInteger,
+  unique_enriched_records: lenientCount,
+  missing_records: lenientCount,
   credits_consumed: z.unknown().optional(),
   matches: z.custom<readonly unknown[]>(Array.isArray).nullish(),
   phone_enrichment: laterResults,

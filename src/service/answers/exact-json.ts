@@ -55,7 +55,7 @@ function storable(value: unknown, depth: number): unknown {
  *
  * @returns undefined if nothing is left
  */
-export function valueOf(value: unknown, depth = 0): unknown {
+export function tidyJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return isRounded(value) ? undefined : value;
   if (value === null) return undefined;
@@ -64,11 +64,11 @@ export function valueOf(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) {
     // A list of texts is not checked further, because checking each of 2,300 keywords took a tenth of the time.
     if (typeof value[0] === 'string') return value;
-    return value.map((each) => valueOf(each, depth + 1)).filter((each) => each !== undefined);
+    return value.map((each) => tidyJsonValue(each, depth + 1)).filter((each) => each !== undefined);
   }
   const object: Record<string, unknown> = {};
   for (const [member, each] of Object.entries(value)) {
-    const taken = valueOf(each, depth + 1);
+    const taken = tidyJsonValue(each, depth + 1);
     if (taken !== undefined && member !== '__proto__') object[member] = taken;
   }
   return object;
@@ -78,7 +78,7 @@ function isRounded(value: number): boolean {
   return Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-export function isObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -138,11 +138,11 @@ export function readRequestId(value: unknown): string | undefined {
 }
 
 /** Schema of an optional field in JSON. Null, missing and wrong types all count as missing. */
-export function described<Schema extends z.ZodType>(schema: Schema) {
+export function lenient<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().catch(undefined);
 }
 
-export const text = described(z.string());
+export const lenientText = lenient(z.string());
 /** Schema of a number, or of a text with at most 15 digits, which a float can represent exactly. */
 const numeric = z.union([
   z.number(),
@@ -151,8 +151,8 @@ const numeric = z.union([
     .regex(/^-?\d{1,15}$/)
     .transform(Number),
 ]);
-export const whole = described(numeric.pipe(z.int()));
-export const count = described(numeric.pipe(z.int().nonnegative()));
-export const flag = described(z.boolean());
-export const list = described(z.custom<readonly unknown[]>(Array.isArray));
-export const map = described(z.custom<JsonObject>(isObject));
+export const lenientInteger = lenient(numeric.pipe(z.int()));
+export const lenientCount = lenient(numeric.pipe(z.int().nonnegative()));
+export const lenientBoolean = lenient(z.boolean());
+export const lenientList = lenient(z.custom<readonly unknown[]>(Array.isArray));
+export const lenientObject = lenient(z.custom<JsonObject>(isJsonObject));

@@ -3,11 +3,20 @@ import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { shortenPersonId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
-import { codeNaming, type Endpoint } from '../failures/failure.ts';
+import { findCodeEndingWith, type Endpoint } from '../failures/failure.ts';
 import { mapFailure, readAnswer } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { described, list, map, readCredits, readJson, readRequestId, text, whole } from './exact-json.ts';
+import {
+  lenient,
+  lenientList,
+  lenientObject,
+  readCredits,
+  readJson,
+  readRequestId,
+  lenientText,
+  lenientInteger,
+} from './exact-json.ts';
 
 /** A parsed late result: the payload of a webhook, or the `webhook_result` of a poll. */
 export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;
@@ -25,36 +34,40 @@ interface DeliveredEmail {
  * without.
  */
 const phoneSchema = z.looseObject({
-  raw_number: text,
-  sanitized_number: text,
-  position: whole,
-  type_cd: text,
-  type: text,
-  status_cd: text,
-  status: text,
-  dnc_status_cd: text,
-  dnc_status: text,
-  confidence_cd: text,
+  raw_number: lenientText,
+  sanitized_number: lenientText,
+  position: lenientInteger,
+  type_cd: lenientText,
+  type: lenientText,
+  status_cd: lenientText,
+  status: lenientText,
+  dnc_status_cd: lenientText,
+  dnc_status: lenientText,
+  confidence_cd: lenientText,
 });
 
-const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, email_status: text });
+const emailSchema = z.looseObject({
+  email: z.string(),
+  email_status_cd: lenientText,
+  email_status: lenientText,
+});
 
 const personSchema = z.looseObject({
-  id: text,
-  email: text,
-  status: text,
-  phone_numbers: list,
-  emails: list,
-  waterfall: map,
+  id: lenientText,
+  email: lenientText,
+  status: lenientText,
+  phone_numbers: lenientList,
+  emails: lenientList,
+  waterfall: lenientObject,
 });
 
 type WirePerson = z.infer<typeof personSchema>;
 
 const bodySchema = z.looseObject({
-  status: text,
-  missing_records: whole,
+  status: lenientText,
+  missing_records: lenientInteger,
   credits_consumed: z.unknown().optional(),
-  target_fields: list,
+  target_fields: lenientList,
   records_enriched: z.unknown().optional(),
   people: z.custom<readonly unknown[]>(Array.isArray),
 });
@@ -160,7 +173,7 @@ type PollState =
   /** The service will never have a result, because the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
 
-const pollSchema = z.looseObject({ webhook_status: text, webhook_result: described(z.unknown()) });
+const pollSchema = z.looseObject({ webhook_status: lenientText, webhook_result: lenient(z.unknown()) });
 
 /**
  * Reads the answer of a poll. The payload decides: `webhook_status` only describes the delivery, which can fail
@@ -185,8 +198,8 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
 function readPollRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   const failure = mapFailure(answer, endpoint);
   const { codes, retryAfterSeconds, rateLimits } = failure;
-  if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
-  const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
+  if (findCodeEndingWith(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
+  const gone = findCodeEndingWith(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
   if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
   // Status 410 alone shows that the result is gone.
   if (answer.status === 410) return { state: 'gone', code: 'request_id_expired', rateLimits };

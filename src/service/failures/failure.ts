@@ -203,13 +203,13 @@ export type ErrorCodes = readonly string[];
  * Finds the code that ends with one of these reasons: `INVALID_ACCESS_TOKEN`, or
  * `AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN`.
  */
-export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): string | undefined {
+export function findCodeEndingWith(codes: ErrorCodes, ...reasons: readonly string[]): string | undefined {
   return codes.find((code) => reasons.includes(code.slice(code.lastIndexOf('.') + 1).toUpperCase()));
 }
 
 /**
  * True if a code is about credits: `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED` are, `CREDENTIALS_MISSING` is not.
  */
-export function nameCredits(codes: ErrorCodes): boolean {
+export function areAboutCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { isTlsTrustError } from '../../domain/problem.ts';
 import {
-  codeNaming,
-  nameCredits,
+  findCodeEndingWith,
+  areAboutCredits,
   ServiceFailure,
   type ErrorCodes,
   type Endpoint,
   type FailureType,
 } from './failure.ts';
-import { isObject, readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
+import { isJsonObject, readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
@@ -61,7 +61,7 @@ function processedBy(status: number, body: unknown): string | undefined {
 }
 
 function refusalOf(codes: ErrorCodes): FailureType {
-  return nameCredits(codes) ? 'out-of-credits' : 'refused';
+  return areAboutCredits(codes) ? 'out-of-credits' : 'refused';
 }
 
 function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
@@ -69,8 +69,8 @@ function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType 
   // This check precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
   if (status < 300 && errorOfSuccess(value) !== 'refusal') return 'unreadable-answer';
   if (status === 402) return 'out-of-credits';
-  if (nameCredits(codes)) return 'out-of-credits';
-  const asksForFewer = codeNaming(codes, 'RECORD_LIMIT_EXCEEDED') !== undefined;
+  if (areAboutCredits(codes)) return 'out-of-credits';
+  const asksForFewer = findCodeEndingWith(codes, 'RECORD_LIMIT_EXCEEDED') !== undefined;
   if (status < 300) return asksForFewer ? 'record-limit' : 'refused';
   if (status < 400) return 'redirected';
   switch (status) {
@@ -181,7 +181,7 @@ function statedBy(body: unknown): Stated {
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
   const matches = of('matches');
   // The form of `error_details` beside `code` and `message` is not documented, so any content counts as an error.
-  const inDetails = isObject(details) ? Object.values(details) : [details];
+  const inDetails = isJsonObject(details) ? Object.values(details) : [details];
   return {
     codes,
     isFailed,
@@ -203,7 +203,7 @@ function errorOfSuccess(body: unknown): 'none' | 'refusal' | 'partial' {
   if (!hasError) return 'none';
   if (!hasPeople) return isBilled ? 'partial' : 'refusal';
   // If the answer has people, another code, such as PARTIAL, can be about the people who were not found.
-  return isFailed || nameCredits(codes) ? 'partial' : 'none';
+  return isFailed || areAboutCredits(codes) ? 'partial' : 'none';
 }
 
 /** True if an error member has content. Services send empty members without an error: `{}`, `""`, `false`, `"none"`. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { markAttemptUnknown, closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/client.ts';
+import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
@@ -55,7 +55,7 @@ it('a partial answer to a call of unknown cost lets the next run request the per
   };
   const { partial } = readBulkAnswer(
     { status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
-    operations.bulkMatch,
+    serviceOperations.bulkMatch,
   );
   await record(call, answerWith([known.person, null], { partial }));
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'unknown']);

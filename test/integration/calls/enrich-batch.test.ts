@@ -8,7 +8,12 @@ import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { hashToken, createAdmission } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
-import { toDetail, type BulkAnswer, type BulkRequest, operations } from '../../../src/service/client.ts';
+import {
+  toDetail,
+  type BulkAnswer,
+  type BulkRequest,
+  serviceOperations,
+} from '../../../src/service/client.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -142,7 +147,7 @@ it('a call is released without cost if the database connection is lost while it 
 /** The answer to a bulk call with this body. */
 function answerOf(body: object): BulkAnswer {
   const raw = Buffer.from(JSON.stringify(body));
-  return readBulkAnswer({ status: 200, headers: {}, body: raw, receivedAt: 0 }, operations.bulkMatch);
+  return readBulkAnswer({ status: 200, headers: {}, body: raw, receivedAt: 0 }, serviceOperations.bulkMatch);
 }
 
 it.each([
@@ -222,7 +227,7 @@ async function enrichTenBatches(
 }
 
 function refuse(): never {
-  throw new ServiceFailure('validation', { endpoint: operations.bulkMatch, httpStatus: 422 });
+  throw new ServiceFailure('validation', { endpoint: serviceOperations.bulkMatch, httpStatus: 422 });
 }
 
 it.each([
@@ -237,7 +242,9 @@ it.each([
     const dependencies = dependenciesOf(() => {
       calls += 1;
       const body = Buffer.from(JSON.stringify({ status: 'failed', credits_consumed: 2 }));
-      return Promise.reject(mapFailure({ status, headers: {}, body, receivedAt: 0 }, operations.bulkMatch));
+      return Promise.reject(
+        mapFailure({ status, headers: {}, body, receivedAt: 0 }, serviceOperations.bulkMatch),
+      );
     });
     const [open] = await openBatches(dependencies, runId, [1]);
     await enrichBatch(dependencies, open!, new AbortController().signal);

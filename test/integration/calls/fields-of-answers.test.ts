@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/client.ts';
+import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
@@ -16,7 +16,7 @@ function answerAsRead(person: object): AnswerToRecord {
   const matches = JSON.stringify([person]).replace('"12345678901234567"', '12345678901234567');
   const body = `\ufeff{"request_id":-9007199254740993123,"credits_consumed":1,"matches":${matches}}`;
   const http = { status: 200, headers: {}, body: Buffer.from(body), receivedAt: 0 };
-  return readBulkAnswer(http, operations.bulkMatch);
+  return readBulkAnswer(http, serviceOperations.bulkMatch);
 }
 
 async function saidBy({ attemptId }: AdmittedCall) {

@@ -4,7 +4,7 @@ import { answerWith, recordAnswer } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { randomBytes } from 'node:crypto';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/client.ts';
+import { serviceOperations } from '../../../src/service/client.ts';
 import { booksOf, callWithPhones, deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
@@ -93,7 +93,7 @@ it.each([
     people,
     asked: { ...call.extras, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-    answer: readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch),
+    answer: readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, serviceOperations.bulkMatch),
   });
   expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
   await deliverTo(warehouse, call, phonesBody(ids, 24));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
-import { type ServiceClient, operations } from '../../../src/service/client.ts';
+import { type ServiceClient, serviceOperations } from '../../../src/service/client.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
@@ -71,7 +71,9 @@ it.each<[number, object]>([
     const raw = Buffer.from(JSON.stringify(body));
     const client = {
       match: () =>
-        Promise.reject(mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, operations.match)),
+        Promise.reject(
+          mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, serviceOperations.match),
+        ),
     };
     const held = async (): Promise<number> =>
       Number((await warehouse.query`select sum(reserved) as held from budgets`)[0].held);

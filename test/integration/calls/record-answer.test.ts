@@ -5,7 +5,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/client.ts';
+import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
@@ -138,7 +138,10 @@ it('only 100 people of an answer with 5,002 are read, and the row of an unread p
   }));
   const matches = [known.person, ...strangers, beyond.person];
   const body = Buffer.from(JSON.stringify({ credits_consumed: 2, matches }));
-  await record(call, readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch));
+  await record(
+    call,
+    readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, serviceOperations.bulkMatch),
+  );
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
   expect(await moneyOf(call.runId)).toEqual([0, 2]);
   const rows = await warehouse.query<{ reason: string }>`

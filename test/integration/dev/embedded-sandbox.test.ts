@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
-import { credentialSource } from '../../../src/service/credential.ts';
+import { createCredentialSource } from '../../../src/service/credential.ts';
 
 let directory: string;
 
@@ -26,7 +26,7 @@ type Sandbox = Awaited<ReturnType<typeof start>>;
 async function matchOne({ baseUrl, credential }: Sandbox) {
   return fetch(`${baseUrl}/people/bulk_match`, {
     method: 'POST',
-    headers: { ...(await credentialSource(credential)()), 'content-type': 'application/json' },
+    headers: { ...(await createCredentialSource(credential)()), 'content-type': 'application/json' },
     body: JSON.stringify({ details: [{ first_name: 'Ada', last_name: 'Vance', domain: 'example.com' }] }),
   });
 }

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import {
   parseExpectations,
   unmetExpectations,
-  usualOfUnlikeFiles,
-  type ReadExport,
+  usualExpectationsOfMixedFiles,
+  type ProfiledExport,
 } from '../../../src/domain/runs/expectations.ts';
 
-function read(rows: number, email: number, changes: Partial<ReadExport> = {}): ReadExport {
+function read(rows: number, email: number, changes: Partial<ProfiledExport> = {}): ProfiledExport {
   return {
     runId: 'run-1',
     profile: { rows, malformed: 0, filled: { email } },
@@ -15,7 +15,7 @@ function read(rows: number, email: number, changes: Partial<ReadExport> = {}): R
   };
 }
 
-function unmet(rules: string, present: ReadExport, earlier: readonly ReadExport[]): string[] {
+function unmet(rules: string, present: ProfiledExport, earlier: readonly ProfiledExport[]): string[] {
   return unmetExpectations(parseExpectations(rules), present, earlier, (name) => `"${name}"`);
 }
 
@@ -68,7 +68,7 @@ it('expectations on an export limit the share of malformed rows, also without ea
   const damaged = read(400, 300, { profile: { rows: 400, malformed: 50, filled: {} } });
   const line = ['50 of 400 rows are malformed (12.5 %): expected at most 10.0 %'];
   expect(unmet('usual', damaged, [])).toEqual(line);
-  expect(unmet(usualOfUnlikeFiles, damaged, nights)).toEqual(line);
+  expect(unmet(usualExpectationsOfMixedFiles, damaged, nights)).toEqual(line);
 });
 
 it('default expectations ignore first runs, small files and mostly empty columns', () => {

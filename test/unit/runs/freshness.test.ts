@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatFreshness, foundSeconds, parseFreshness } from '../../../src/domain/runs/freshness.ts';
+import { formatFreshness, freshSecondsIfFound, parseFreshness } from '../../../src/domain/runs/freshness.ts';
 
 const day = 86_400;
 
@@ -23,6 +23,6 @@ it('formatFreshness() writes FRESHNESS in the form that parseFreshness() reads',
 it('FRESHNESS sets a time for each group of fields, and a profile is fresh no longer than its e-mail', () => {
   const freshness = parseFreshness('enriched=90d,email=60d,phone=180d');
   const groups = ['profile', 'personal_email', 'waterfall_email', 'phone', 'waterfall_phone'];
-  expect(groups.map((group) => foundSeconds(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);
-  expect(foundSeconds(parseFreshness('enriched=90d'), 'phone')).toBe(90 * day);
+  expect(groups.map((group) => freshSecondsIfFound(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);
+  expect(freshSecondsIfFound(parseFreshness('enriched=90d'), 'phone')).toBe(90 * day);
 });

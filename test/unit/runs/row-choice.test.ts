@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import {
-  fitsFilters,
+  createRowTest,
   formatRowFilters,
   formatRowOrder,
   parseRowFilters,
   parseRowOrder,
-  sortKey,
+  cellSortKey,
 } from '../../../src/domain/runs/row-choice.ts';
 import cases from '../../data/runs/row-choice.json' with { type: 'json' };
 
@@ -16,7 +16,7 @@ it.each(cases.only as [string, string, string[]][])('--only reads %s', (text, co
 });
 
 it('--only accepts a row with any listed value of a column, and combines several columns by "and"', () => {
-  const fits = fitsFilters(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
+  const fits = createRowTest(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
   const row = (Country: string, Stage: string) =>
     fits((column) => ({ Country, Stage })[column] ?? 'no such column');
   expect([row('DE', 'lead'), row(' ch ', 'LEAD'), row('FR', 'lead'), row('DE', '')]).toEqual([
@@ -47,6 +47,6 @@ it('--order-by without a column is refused', () => {
 it.each(cases.numbers as [string, number | null][])(
   '--order-by sorts %j by the number %s',
   (cell, number) => {
-    expect(sortKey(cell)).toEqual({ number, text: cell === '' ? null : cell });
+    expect(cellSortKey(cell)).toEqual({ number, text: cell === '' ? null : cell });
   },
 );
