@@ -355,11 +355,7 @@ export class CallStreaks {
   readonly #lengths = new Map<string, number>();
   #unsent: { since: number; last: number } | undefined;
 
-  /**
-   * Counts one more call without success.
-   *
-   * @returns true if the series is so long that the run must pause
-   */
+  /** Counts one more call without success. @returns true if the series is so long that the run must pause */
   tooLong(runId: string, ended: keyof typeof streakWeights): boolean {
     const length = (this.#lengths.get(runId) ?? 0) + streakWeights[ended];
     this.#lengths.set(runId, length);

@@ -87,11 +87,7 @@ async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<bo
   throw refused(client, 'the service refuses the credential', 'GET /auth/health');
 }
 
-/**
- * Returns the failure of a free request to the service.
- *
- * @throws Problem if the service refuses the credential
- */
+/** Returns the failure of a free request to the service. @throws Problem if the service refuses the credential */
 function failureOf(
   client: ServiceClient,
   error: unknown,

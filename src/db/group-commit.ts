@@ -1,11 +1,7 @@
 import { databaseErrorCode, isDatabaseUnreachable } from './postgres-errors.ts';
 
 export interface GroupCommitOptions<Item, Result> {
-  /**
-   * Commits several items in one transaction.
-   *
-   * @returns a result for each item, in the order of items
-   */
+  /** Commits several items in one transaction. @returns a result for each item, in the order of items */
   readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** True if two items may be in one group; undefined: any two items may. */
   readonly isSameGroup?: (one: Item, other: Item) => boolean;

@@ -51,11 +51,7 @@ export class Problem extends Error {
     return this.where === undefined ? this.message : `${this.message} (${this.where})`;
   }
 
-  /**
-   * Formats the problem as lines for a terminal.
-   *
-   * @param showsCells true: the lines may contain cells of the export
-   */
+  /** Formats the problem as lines for a terminal. @param showsCells true: the lines may contain cells of the export */
   explain(showsCells = false): string {
     const where = this.where === undefined ? '' : `\n  where: ${escapeControlsInLine(this.where)}`;
     const cells = (showsCells ? this.cells : [])

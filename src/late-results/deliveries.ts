@@ -122,11 +122,7 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
-/**
- * Lists deliveries, the newest first.
- *
- * @param filter undefined matches everything; an id may be its first characters
- */
+/** Lists deliveries, the newest first. @param filter undefined matches everything; an id may be its first characters */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -214,11 +210,7 @@ function sha256(body: Buffer): Buffer {
 /** Maximum size of a decompressed body in bytes, far above any result for ten people. It stops decompression bombs. */
 const longestBody = 8 * 1_048_576;
 
-/**
- * Decompresses and parses the body of a stored delivery.
- *
- * @returns undefined if the body cannot be read
- */
+/** Decompresses and parses the body of a stored delivery. @returns undefined if the body cannot be read */
 export async function readStoredDelivery(stored: Buffer): Promise<LateResult | undefined> {
   const body = await decompress(stored, longestBody).catch(() => undefined);
   return body && readLateResult(body);

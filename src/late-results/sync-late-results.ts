@@ -215,11 +215,7 @@ function cannotBePolled({ type }: ServiceFailure): boolean {
   return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
 }
 
-/**
- * The pause that the service requests, within bounds.
- *
- * @param later the pause if the service requests none
- */
+/** The pause that the service requests, within bounds. @param later the pause if the service requests none */
 function pauseAsked(seconds: number | undefined, later: number): number {
   return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }

@@ -112,11 +112,7 @@ export async function decideAttempts(warehouse: Warehouse, decisions: readonly D
   });
 }
 
-/**
- * Closes an attempt by a decision of the operator.
- *
- * @returns the credits to settle in the budgets of the attempt
- */
+/** Closes an attempt by a decision of the operator. @returns the credits to settle in the budgets of the attempt */
 async function decideAttempt(
   transaction: Transaction<Tables>,
   { attemptId, credits, by = 'the operator', reason }: Decision,

@@ -133,11 +133,7 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/**
- * Counts the old changes in the change feed.
- *
- * @param before changes before this time are old; null: no change is old
- */
+/** Counts the old changes in the change feed. @param before changes before this time are old; null: no change is old */
 export async function countOldChanges({ database }: Warehouse, before: RawBuilder<Date | null>) {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from changes where changed_at < ${before}

@@ -13,11 +13,7 @@ export async function isDigested(transaction: Transaction<Tables>, attemptId: st
   return rows.length === 0;
 }
 
-/**
- * SQL statement that queues stored answers for the digest.
- *
- * @param attemptIds query of one column
- */
+/** SQL statement that queues stored answers for the digest. @param attemptIds query of one column */
 export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
 }

@@ -195,11 +195,7 @@ async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, err
   `.execute(transaction);
 }
 
-/**
- * Returns all quarantined entries to the digest queue.
- *
- * @returns the number of these entries
- */
+/** Returns all quarantined entries to the digest queue. @returns the number of these entries */
 export async function retryFailedEntries({ database }: Warehouse): Promise<number> {
   const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(
     database,

@@ -37,11 +37,7 @@ const foreignId = 'this id is also stated for a person of another name';
 const withheldReason = 'the service returned no person who can be used';
 const suppressedReason = 'the row or the returned person is on the suppression list: nothing was written';
 
-/**
- * Determines the outcomes of the rows of a call.
- *
- * @param decisionOf returns the decision about the contact of a row
- */
+/** Determines the outcomes of the rows of a call. @param decisionOf returns the decision about the contact of a row */
 export function digestCall(
   call: AnsweredCall,
   listed: SuppressedInCall,

@@ -73,11 +73,7 @@ function byAskedAt(one: Observation, other: Observation): number {
 
 type Values = ReturnType<typeof valuesOf>;
 
-/**
- * The values of a person at one time.
- *
- * @param ordered observations up to this time, the oldest first, at least one
- */
+/** The values of a person at one time. @param ordered observations up to this time, the oldest first, at least one */
 function valuesOf(ordered: readonly Observation[]) {
   /** Value by group of fields. Groups without a value are missing. */
   const said = new Map<string, Said>();
@@ -242,11 +238,7 @@ function isSame(one: Facts, other: Facts): boolean {
   return a === b;
 }
 
-/**
- * Formats a time for PostgreSQL in full precision.
- *
- * @param microseconds since 1970
- */
+/** Formats a time for PostgreSQL in full precision. @param microseconds since 1970 */
 export function microsecondsToTimestamp(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1_000);
   const rest = String(microseconds - milliseconds * 1_000).padStart(3, '0');

@@ -87,11 +87,7 @@ export class Neighbourhood {
     }
   }
 
-  /**
-   * Adds a person that this digest has written.
-   *
-   * @param keys keys by which contacts find the person
-   */
+  /** Adds a person that this digest has written. @param keys keys by which contacts find the person */
   addPerson(person: KnownPerson, keys: readonly number[]): void {
     this.#people.set(personReferenceText(person), person);
     for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
@@ -105,11 +101,7 @@ export class Neighbourhood {
     return this.#contacts.get(contactKeyText(contact));
   }
 
-  /**
-   * Reads the contacts that are not read yet.
-   *
-   * @returns all of the given contacts
-   */
+  /** Reads the contacts that are not read yet. @returns all of the given contacts */
   async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
     const missing = contacts.filter((contact) => !this.#contact(contact));
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };

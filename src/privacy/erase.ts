@@ -30,11 +30,7 @@ export interface ErasureFigures {
   readonly lookup_keys: number;
 }
 
-/**
- * Counts what `erase` would remove, and changes nothing.
- *
- * @param keys identity keys of one person
- */
+/** Counts what `erase` would remove, and changes nothing. @param keys identity keys of one person */
 export async function measureErasure(
   { database }: Warehouse,
   keys: readonly string[],

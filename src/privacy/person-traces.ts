@@ -266,11 +266,7 @@ async function findUnassigned(
   return rows;
 }
 
-/**
- * Reads people from the observation log.
- *
- * @param theirs condition on an observation `o`
- */
+/** Reads people from the observation log. @param theirs condition on an observation `o` */
 async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
   const { rows } = await sql<FoundPerson>`
     select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,

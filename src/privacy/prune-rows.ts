@@ -66,11 +66,7 @@ export async function measureRows(
   return { pruned, keptRuns };
 }
 
-/**
- * Prunes old rows, one run after another.
- *
- * @param signal aborts between two batches
- */
+/** Prunes old rows, one run after another. @param signal aborts between two batches */
 export async function pruneRows(
   { database }: Warehouse,
   kind: RowsRetained,

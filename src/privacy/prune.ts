@@ -75,11 +75,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention) {
   };
 }
 
-/**
- * Removes replaced observations that are older than their retention.
- *
- * @param signal undefined: only counts them
- */
+/** Removes replaced observations that are older than their retention. @param signal undefined: only counts them */
 async function removeOldReplaced(
   warehouse: Warehouse,
   { observations: seconds }: Retention,

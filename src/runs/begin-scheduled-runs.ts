@@ -76,11 +76,7 @@ interface ExportToBegin {
   readonly onlyNew: boolean;
 }
 
-/**
- * Begins the run of one export.
- *
- * @returns undefined if the export was enriched before
- */
+/** Begins the run of one export. @returns undefined if the export was enriched before */
 async function beginRunOf(
   dependencies: ScheduleDependencies,
   { found, options, asOf, onlyNew }: ExportToBegin,

@@ -151,11 +151,7 @@ export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<un
 export const peopleOfBatchesWithRows = (batches: BatchesOfRun): RawBuilder<unknown> =>
   sql`${peopleOfBatches(batches)} ${theirRow}`;
 
-/**
- * SQL condition: a person `p` of a run is on a page.
- *
- * @param page page number, starting at 1
- */
+/** SQL condition: a person `p` of a run is on a page. @param page page number, starting at 1 */
 function isOnPage(page: number): RawBuilder<boolean> {
   return sql`p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}`;
 }

@@ -58,11 +58,7 @@ interface PilotResult extends MatchCounts {
   readonly fields: { readonly email: number; readonly phone: number; readonly title: number };
 }
 
-/**
- * Reads the result of a pilot.
- *
- * @param pages number of the pilot's pages, which are the first pages of the run
- */
+/** Reads the result of a pilot. @param pages number of the pilot's pages, which are the first pages of the run */
 async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
   const rows = await sql<MatchCounts & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,

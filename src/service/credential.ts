@@ -97,11 +97,7 @@ export class UnreadableToken extends Error {
   }
 }
 
-/**
- * Reads an access token from its file or from the output of its command.
- *
- * @throws UnreadableToken
- */
+/** Reads an access token from its file or from the output of its command. @throws UnreadableToken */
 async function readToken(origin: AccessTokenOrigin): Promise<string> {
   const reading = 'file' in origin ? readFile(origin.file, 'utf8') : outputOf(origin.command);
   const text = await reading.catch((error: unknown) => {

@@ -37,11 +37,7 @@ export function recordKeysOf(
   };
 }
 
-/**
- * SQL tables: rows of a run as `r`, and their run as `runs`.
- *
- * @param rowNumbers query of row numbers
- */
+/** SQL tables: rows of a run as `r`, and their run as `runs`. @param rowNumbers query of row numbers */
 export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   unnest(${ctidsOfRows('run_rows', runId, rowNumbers)}) as at (place)
   cross join lateral (select * from run_rows where ctid = at.place offset 0) r

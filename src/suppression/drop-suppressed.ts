@@ -134,11 +134,7 @@ export async function clearSuppressedRows(
   await sql`with ${clearRecordedCells(runId, suppressed)} select`.execute(transaction);
 }
 
-/**
- * SQL expression: the hash of the identity columns.
- *
- * @param alias table alias of a row or of a contact's record
- */
+/** SQL expression: the hash of the identity columns. @param alias table alias of a row or of a contact's record */
 export function identityHash(alias: string): RawBuilder<Buffer> {
   return sql`sha256(convert_to(row(${identityCells(alias)})::text, 'UTF8'))`;
 }

@@ -162,11 +162,7 @@ export async function suppressStagedPeople(
   });
 }
 
-/**
- * Removes entries from the suppression list.
- *
- * @returns number of removed entries
- */
+/** Removes entries from the suppression list. @returns number of removed entries */
 export async function removeSuppressions(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
@@ -178,11 +174,7 @@ export async function removeSuppressions(warehouse: Warehouse, keys: readonly st
   });
 }
 
-/**
- * Reads the rows with a suppressed key.
- *
- * @param keys as `listedEntries` takes them
- */
+/** Reads the rows with a suppressed key. @param keys as `listedEntries` takes them */
 export async function readSuppressedRows(
   database: Kysely<Tables>,
   keys: RawBuilder<unknown>,
@@ -213,11 +205,7 @@ export async function findSuppressions(
   );
 }
 
-/**
- * Lists entries of the suppression list, the newest first.
- *
- * @param limit maximum number of entries
- */
+/** Lists entries of the suppression list, the newest first. @param limit maximum number of entries */
 export async function listSuppressions(warehouse: Warehouse, limit: number): Promise<SuppressionEntry[]> {
   const { rows } = await sql<SuppressionEntry>`
     select left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by, e.added_at

@@ -7,11 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 
 const table = 'bench_bare_copy';
 
-/**
- * The baseline for reading an export: papaparse's stream and COPY into text columns.
- *
- * @returns the number of rows
- */
+/** The baseline for reading an export: papaparse's stream and COPY into text columns. @returns the number of rows */
 export async function copyBare(file: string, databaseUrl: string, columns: number): Promise<number> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -79,11 +79,7 @@ async function compare(seconds: number): Promise<void> {
   }
 }
 
-/**
- * Creates attempts that await deliveries, and the table of the bare server.
- *
- * @returns the tokens of the attempts
- */
+/** Creates attempts that await deliveries, and the table of the bare server. @returns the tokens of the attempts */
 async function prepare(url: string): Promise<string[]> {
   const warehouse = testWarehouse(openWarehouse(url));
   const tokens = Array.from({ length: attempts }, () => randomBytes(32).toString('base64url'));

@@ -408,11 +408,7 @@ describe('the warehouse assigns the same people to contacts as the identity rule
     await warehouse.pool.query(tables.map((table) => `delete from ${table}`).join('; '));
   }
 
-  /**
-   * Puts the people of a run into batches of other sizes and in another order.
-   *
-   * @returns the number of batches
-   */
+  /** Puts the people of a run into batches of other sizes and in another order. @returns the number of batches */
   async function rebatch(runId: string, numbers: readonly number[]): Promise<number> {
     const rows = await warehouse.query<{ row_number: number }>`
       delete from run_people where run_id = ${runId} returning row_number`;
@@ -427,11 +423,7 @@ describe('the warehouse assigns the same people to contacts as the identity rule
     return rows.length === 0 ? 0 : batch + 1;
   }
 
-  /**
-   * Plays the run of one export.
-   *
-   * @returns the id of the run
-   */
+  /** Plays the run of one export. @returns the id of the run */
   async function playRun(world: IdentityWorld, source: string, numbers: readonly number[]): Promise<string> {
     const rows = world.rows.filter((row) => row.source === source);
     const runId = await runningRunOf(

@@ -55,11 +55,7 @@ async function nightlyRuns(): Promise<RunLine[]> {
     from enrichment.runs where file_name like 'hubspot-%' order by run_id`;
 }
 
-/**
- * Pauses the run of a night after its first call.
- *
- * @returns the run
- */
+/** Pauses the run of a night after its first call. @returns the run */
 async function pauseNight(night: number, enrich: (command: string) => Promise<unknown>): Promise<string> {
   let runId: string | undefined;
   await expect

@@ -155,11 +155,7 @@ function awaitedOf(
 
 export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
 
-/**
- * Reads the cost of a call from its answer.
- *
- * @param people number of people that the call was made for
- */
+/** Reads the cost of a call from its answer. @param people number of people that the call was made for */
 export function priceOfAnswer(answer: AnswerToRecord, asked: RequestedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =

@@ -167,11 +167,7 @@ class BatchInProgress {
     return this.#pause(rate);
   }
 
-  /**
-   * Continues the batch after a call.
-   *
-   * @returns the end of the batch; undefined: the batch continues
-   */
+  /** Continues the batch after a call. @returns the end of the batch; undefined: the batch continues */
   async #continue(group: Group, result: AttemptResult): Promise<BatchResult | undefined> {
     const { warehouse, callTimeoutSeconds, patienceMilliseconds: patience } = this.#dependencies;
     const { run, batch } = this.#open;
@@ -263,11 +259,7 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason };
   }
 
-  /**
-   * Pauses the run.
-   *
-   * @returns why the run is paused, or the earlier reason if the run was paused before
-   */
+  /** Pauses the run. @returns why the run is paused, or the earlier reason if the run was paused before */
   async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;

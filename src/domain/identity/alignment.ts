@@ -87,11 +87,7 @@ function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
   return verdictOnPerson(verdicts, person) === 'rejected' ? rejectedFit : weighFit(row, person);
 }
 
-/**
- * Returns the outcome of a row without a person.
- *
- * @param left people of the answer who are not assigned to a row
- */
+/** Returns the outcome of a row without a person. @param left people of the answer who are not assigned to a row */
 function whyNot(call: Call, row: number, left: readonly PersonInAnswer[]): AlignedRow {
   const fits = left.map(({ person }) => fitOf(call, row, person));
   const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);

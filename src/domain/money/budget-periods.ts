@@ -7,11 +7,7 @@ interface Period {
   readonly example: string;
   /** Returns the first day of a period as `2026-11-01`. For an invalid name, the result is not a valid date. */
   readonly firstDay: (name: string) => string;
-  /**
-   * Returns the start of the next period.
-   *
-   * @param start midnight of the first day
-   */
+  /** Returns the start of the next period. @param start midnight of the first day */
   readonly next: (start: Date) => Date;
 }
 

@@ -12,11 +12,7 @@ export interface RowFilter {
   readonly values: readonly string[];
 }
 
-/**
- * Reads `--order-by`: a column, with `desc` to order its greatest values first.
- *
- * @throws Problem `setting.invalid`
- */
+/** Reads `--order-by`: a column, with `desc` to order its greatest values first. @throws Problem `setting.invalid` */
 export function parseRowOrder(text: string): RowOrder {
   const [, column = '', direction] = /^(.*?)(?:\s+(asc|desc))?$/is.exec(text.trim()) ?? [];
   const name = unquoted(column);

@@ -41,29 +41,17 @@ export function formatNumber(value: number | string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/**
- * Formats a share for display: `92.7 %`; `–` if the whole is 0.
- *
- * @param part from 0 to `whole`
- */
+/** Formats a share for display: `92.7 %`; `–` if the whole is 0. @param part from 0 to `whole` */
 export function formatPercent(part: number, whole = 1): string {
   return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
 }
 
-/**
- * Formats a time as `2026-11-21 08:42`, in UTC.
- *
- * @param time a date, or ISO 8601
- */
+/** Formats a time as `2026-11-21 08:42`, in UTC. @param time a date, or ISO 8601 */
 export function formatMinute(time: Date | string): string {
   return (typeof time === 'string' ? time : time.toISOString()).slice(0, 16).replace('T', ' ');
 }
 
-/**
- * Formats a time as `2026-11-21 08:42:52 UTC`.
- *
- * @param time ISO 8601
- */
+/** Formats a time as `2026-11-21 08:42:52 UTC`. @param time ISO 8601 */
 export function formatSecond(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -209,11 +209,7 @@ export async function recordDecision(
   return withDigestLocked(database, (transaction) => decideIn(transaction, database, decision, note));
 }
 
-/**
- * Previews {@link recordDecision} and changes nothing.
- *
- * @throws Problem as `recordDecision`
- */
+/** Previews {@link recordDecision} and changes nothing. @throws Problem as `recordDecision` */
 export async function previewDecision(
   { database }: Warehouse,
   decision: Decision,

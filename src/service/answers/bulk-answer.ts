@@ -29,11 +29,7 @@ interface Shape {
   readonly [member: string]: Type | Shape | readonly [Shape];
 }
 
-/**
- * Returns one type for each of several members.
- *
- * @param names names, as listed in the interface document
- */
+/** Returns one type for each of several members. @param names names, as listed in the interface document */
 function each<const List extends string, const Each extends Type>(names: List, type: Each) {
   return Object.fromEntries(splitList(names).map((name) => [name, type])) as Record<Names<List>, Each>;
 }

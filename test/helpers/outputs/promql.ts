@@ -26,9 +26,7 @@ export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
 }
 
-/**
- * The expected state of one alert at one time; without `exp_alerts` the alert must not fire.
- */
+/** The expected state of one alert at one time; without `exp_alerts` the alert must not fire. */
 interface AlertExpectation {
   readonly alertname: string;
   readonly exp_alerts?: readonly unknown[];

@@ -16,11 +16,7 @@ export async function takenPort(): Promise<number> {
   return listenHere(holder);
 }
 
-/**
- * Lets a server listen on this machine.
- *
- * @returns the port of the server
- */
+/** Lets a server listen on this machine. @returns the port of the server */
 export async function listenHere(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);

@@ -13,11 +13,7 @@ export interface TcpProxy {
   reopen(): Promise<void>;
 }
 
-/**
- * Starts a TCP proxy in front of a port of this machine.
- *
- * @param at port of the proxy; 0: a free port
- */
+/** Starts a TCP proxy in front of a port of this machine. @param at port of the proxy; 0: a free port */
 export async function startTcpProxy(target: number, at = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isFrozen = false;

@@ -102,9 +102,7 @@ export class Stage {
   }
 }
 
-/**
- * Activities that follow the script of their run. An interceptor can add arguments to the request.
- */
+/** Activities that follow the script of their run. An interceptor can add arguments to the request. */
 function activitiesByRun(played: ReadonlyMap<string, ScriptedActivities>): object {
   const byRun =
     (name: string) =>

@@ -20,11 +20,7 @@ import {
 import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 
-/**
- * Returns the state of a run in `runTransitions`.
- *
- * @param reason why the run is paused
- */
+/** Returns the state of a run in `runTransitions`. @param reason why the run is paused */
 export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): string {
   return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : status;
 }

@@ -44,11 +44,7 @@ export async function batchesReadyAt(client: Client, runId: string): Promise<Map
   return ready;
 }
 
-/**
- * Resets a workflow to its beginning, as an operator does in the Temporal UI.
- *
- * @returns the new execution
- */
+/** Resets a workflow to its beginning, as an operator does in the Temporal UI. @returns the new execution */
 export function resetToBeginning(client: Client, workflowId: string): Promise<WorkflowHandle> {
   return reset(client, workflowId, (completed) => completed[0]!);
 }

@@ -16,11 +16,7 @@ export const encodedFailures = () => ({
   failureConverterPath: fileURLToPath(compiledModule('workflows/encoded-failures.ts')),
 });
 
-/**
- * Bundles the product's workflows as the build does.
- *
- * @param more interceptors of a test
- */
+/** Bundles the product's workflows as the build does. @param more interceptors of a test */
 export function bundleWorkflows(
   more: Pick<BundleOptions, 'workflowInterceptorModules'> = {},
 ): Promise<WorkflowBundle> {

@@ -324,11 +324,7 @@ export async function endedWithPhones(warehouse: TestWarehouse): Promise<PhonesC
   return call;
 }
 
-/**
- * Delivers other phones at a higher price.
- *
- * @returns the settled credits, and the number of new phones
- */
+/** Delivers other phones at a higher price. @returns the settled credits, and the number of new phones */
 export async function deliverOtherPhones(
   warehouse: TestWarehouse,
   call: PhonesCall,

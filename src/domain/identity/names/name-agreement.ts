@@ -27,11 +27,7 @@ export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | '
 
 const latin = /\p{Script=Latin}/u;
 
-/**
- * Prepares a name for comparisons.
- *
- * @returns undefined if the parts contain no name
- */
+/** Prepares a name for comparisons. @returns undefined if the parts contain no name */
 export function toComparedName(
   first: string | null | undefined,
   last: string | null | undefined,

@@ -112,11 +112,7 @@ export function isSharedMailbox(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
 
-/**
- * Reads a hashed e-mail.
- *
- * @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined if the cell is neither
- */
+/** Reads a hashed e-mail. @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined if the cell is neither */
 export function parseHashedEmail(cell: string): string | undefined {
   const hash = cell.trim().toLowerCase();
   return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(hash) ? hash : undefined;
@@ -138,11 +134,7 @@ const families = new RegExp(
   `^(?:${content.families.join('|')})\\.(?:com|net|(?:co|com|ne)\\.[a-z]{2}|[a-z]{2})$`,
 );
 
-/**
- * True if a domain belongs to a free-mail provider.
- *
- * @param domain in lower case, without `@`
- */
+/** True if a domain belongs to a free-mail provider. @param domain in lower case, without `@` */
 export function isFreeMailDomain(domain: string): boolean {
   return providers.has(domain) || families.test(domain);
 }
