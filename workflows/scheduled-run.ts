@@ -51,14 +51,14 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
 /** Makes one failure that names every file. It has the type of the first failure. */
 function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
   const [first] = failures;
-  const messages = failures.slice(0, mostReasons).map(({ message }) => message);
+  const messages = failures.slice(0, maxReasons).map(({ message }) => message);
   const more = failures.length - messages.length;
   if (more > 0) messages.push(`and ${formatCount(more, 'more file')}`);
   return ApplicationFailure.nonRetryable(messages.join('\n'), first?.type ?? 'run.failed');
 }
 
 /** Maximum number of failures in a message, because a folder can have many bad files. */
-const mostReasons = 20;
+const maxReasons = 20;
 
 async function carryOut(
   run: RunInput,

@@ -17,14 +17,14 @@ export function memoizePerObject<Key extends object, Value>(
   };
 }
 
-const mostTexts = 20_000;
+const maxTexts = 20_000;
 
 /** Caches the results of a pure function for the latest texts, because companies and domains repeat in exports. */
 export function memoizePerText<Result>(compute: (text: string) => Result): (text: string) => Result {
   const known = new Map<string, Result>();
   return (text) => {
     if (known.has(text)) return known.get(text) as Result;
-    if (known.size === mostTexts) known.clear();
+    if (known.size === maxTexts) known.clear();
     const result = compute(text);
     known.set(text, result);
     return result;

@@ -3,7 +3,7 @@ import type { Warehouse } from '../db/database.ts';
 import { sharedKeyPattern } from '../keys/key-lookups.ts';
 import { parseCursor } from '../people/change-feed.ts';
 
-export const cursorOfExport =
+export const cursorAdvice =
   'give the cursor that enrich export --json printed the last time; without --since all contacts are written';
 
 export interface ContactChoice {
@@ -56,7 +56,7 @@ const suppressedContact = `
  * SQL condition that the contact `c` is selected and not suppressed. Values are literals, because COPY has no
  * parameters.
  */
-export function isSelected(choice: ContactChoice): string {
+export function selectedContactCondition(choice: ContactChoice): string {
   return allOf(
     ...chosen(choice),
     `not exists (select 1 from suppression_entries) or not exists (${suppressedContact})`,

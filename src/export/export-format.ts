@@ -1,30 +1,30 @@
 import type { Readable } from 'node:stream';
-import type { ColumnType, ExportColumn } from './parquet.ts';
+import type { ExportedType, ParquetColumn } from './parquet.ts';
 import { formulaPattern, phonePattern } from '../domain/text/formula.ts';
 
 interface ExportFormat {
   readonly endings: readonly string[];
   readonly isText: boolean;
-  readonly value: (column: string, type: ColumnType) => string;
+  readonly value: (column: string, type: ExportedType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
   /** The text with which every file of these columns begins. */
-  readonly beginning: (columns: readonly ExportColumn[]) => string;
+  readonly beginning: (columns: readonly ParquetColumn[]) => string;
   /** Converts the output of COPY to the content of the file. Undefined leaves the output unchanged. */
-  readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
+  readonly encode?: (copied: Readable, columns: readonly ParquetColumn[]) => Promise<Readable>;
 }
 
 const withoutFormula = (text: string): string =>
   `case when ${text} ~ '${formulaPattern}' and ${text} !~ '${phonePattern}' then '''' || ${text} else ${text} end`;
 
-const spreadsheetValues: { readonly [Type in ColumnType]?: (column: string) => string } = {
+const spreadsheetValues: { readonly [Type in ExportedType]?: (column: string) => string } = {
   text: withoutFormula,
   'text[]': (column) => withoutFormula(`array_to_string(${column}, '; ')`),
   timestamptz: (column) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
   boolean: (column) => `${column}::text`,
 };
 
-const parquetValues: { readonly [Type in ColumnType]?: (column: string) => string } = {
+const parquetValues: { readonly [Type in ExportedType]?: (column: string) => string } = {
   'text[]': (column) => `to_json(${column})`,
   timestamptz: (column) => `(extract(epoch from ${column}) * 1000000)::bigint`,
   date: (column) => `${column} - date '1970-01-01'`,

@@ -4,9 +4,9 @@ import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { parseCursor, requireCursor } from '../people/change-feed.ts';
-import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
+import { cursorAdvice, selectedContactCondition, type ContactChoice } from './contact-choice.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
-import type { ColumnType, ExportColumn } from './parquet.ts';
+import type { ExportedType, ParquetColumn } from './parquet.ts';
 
 /**
  * Makes the SQL condition that the row `t` belongs to a selected contact. `selected` selects columns of these contacts.
@@ -79,7 +79,7 @@ export async function exportTable(
   { table, format, choice, select }: TableExport,
   take: (bytes: Readable, beginning: string) => Promise<void>,
 ): Promise<number | undefined> {
-  if (choice.since !== undefined) await requireCursor(database, choice.since, cursorOfExport);
+  if (choice.since !== undefined) await requireCursor(database, choice.since, cursorAdvice);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
   const all = fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) }));
   const columns = selectColumns(table, all, select);
@@ -105,7 +105,7 @@ export async function exportTable(
 }
 
 /** Column types by PostgreSQL's object id of the type. */
-const types: Readonly<Record<number, ColumnType>> = {
+const types: Readonly<Record<number, ExportedType>> = {
   16: 'boolean',
   20: 'bigint',
   23: 'integer',
@@ -117,7 +117,7 @@ const types: Readonly<Record<number, ColumnType>> = {
   3802: 'jsonb',
 };
 
-function typeOf(objectId: number): ColumnType {
+function typeOf(objectId: number): ExportedType {
   const type = types[objectId];
   if (type === undefined) throw new Error(`columns of the type ${objectId} have no export`);
   return type;
@@ -125,9 +125,9 @@ function typeOf(objectId: number): ColumnType {
 
 function selectColumns(
   table: ExportedTableName,
-  all: readonly ExportColumn[],
+  all: readonly ParquetColumn[],
   select: readonly string[] | undefined,
-): readonly ExportColumn[] {
+): readonly ParquetColumn[] {
   if (select === undefined ? table !== 'contacts' : select.join() === '*') return all;
   const repeated = select?.find((name, index) => select.indexOf(name) < index);
   if (repeated !== undefined)
@@ -146,18 +146,21 @@ function selectColumns(
 }
 
 /** Makes the query of an export. Column names come from the schema, so they need no quoting. */
-function rowsOf({ table, format, choice }: TableExport, columns: readonly ExportColumn[]): string {
+function rowsOf({ table, format, choice }: TableExport, columns: readonly ParquetColumn[]): string {
   const { relation, order, belongs } = exportedTables[table];
-  // `isSelected` calls a contact `c`, so the row has this name if it is a contact.
+  // `selectedContactCondition` calls a contact `c`, so the row has this name if it is a contact.
   const row = belongs === undefined ? 'c' : 't';
   const values = columns.map(
     ({ name, type }) => `${exportFormats[format].value(`${row}."${name}"`, type)} as "${name}"`,
   );
   const condition =
     belongs === undefined
-      ? isSelected(choice)
-      : belongs((selected) => `select ${selected} from enriched_contacts c where ${isSelected(choice)}`);
-  // This repeats a condition of `isSelected`, so that PostgreSQL reads only the newest changes.
+      ? selectedContactCondition(choice)
+      : belongs(
+          (selected) =>
+            `select ${selected} from enriched_contacts c where ${selectedContactCondition(choice)}`,
+        );
+  // This repeats a condition of `selectedContactCondition`, so that PostgreSQL reads only the newest changes.
   const isNew = table === 'changes' && choice.since ? `c.change_id > ${parseCursor(choice.since)}` : 'true';
   return `select ${values.join(', ')}
     from ${relation} ${row}

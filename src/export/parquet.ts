@@ -47,19 +47,19 @@ const parquetTypes = {
   },
 } as const satisfies Readonly<Record<string, ParquetType>>;
 
-export type ColumnType = keyof typeof parquetTypes;
+export type ExportedType = keyof typeof parquetTypes;
 
-export interface ExportColumn {
+export interface ParquetColumn {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: ExportedType;
 }
 
 /** Encodes rows that COPY has written as Parquet, one row group at a time. Every column may be null. */
-export function encodeParquet(copied: Readable, columns: readonly ExportColumn[]): Readable {
+export function encodeParquet(copied: Readable, columns: readonly ParquetColumn[]): Readable {
   return Readable.from(chunksOf(copied, columns), { objectMode: false });
 }
 
-async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): AsyncGenerator<Uint8Array> {
+async function* chunksOf(copied: Readable, columns: readonly ParquetColumn[]): AsyncGenerator<Uint8Array> {
   const bytes = new DrainedBytes();
   const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(columns), createdBy: 'enrich' });
   const readers = columns.map(({ type }) => parquetTypes[type].read);
@@ -93,7 +93,7 @@ async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): As
   yield bytes.drain();
 }
 
-function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
+function schemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
   return [
     { name: 'root', num_children: columns.length },
     ...columns.flatMap(({ name, type }): SchemaElement[] => {

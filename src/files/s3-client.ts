@@ -44,7 +44,7 @@ const access = {
 } as const;
 
 /** Turns an error of S3 into a Problem. @param shown URL for the error @returns undefined if a retry can help */
-export function asS3Problem(error: unknown, shown: string, kind: keyof typeof access): Problem | undefined {
+export function toS3Problem(error: unknown, shown: string, kind: keyof typeof access): Problem | undefined {
   const { name, message, $metadata } = error as {
     name?: string;
     message?: string;
@@ -109,7 +109,7 @@ export async function writeS3Object(
     } catch (error) {
       if (bytes.errored) throw bytes.errored;
       const shown = `s3://${bucket}/${key}`;
-      throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
+      throw toS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
     }
   });
 }
@@ -126,7 +126,7 @@ export async function readS3Text(
     } catch (error) {
       if ((error as Error).name === 'NoSuchKey') return undefined;
       const shown = `s3://${bucket}/${key}`;
-      throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
+      throw toS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
     }
   });
 }

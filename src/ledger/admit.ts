@@ -63,7 +63,7 @@ export type Admission =
  * Maximum number of calls that are admitted in one transaction. One process admits calls together, because each
  * transaction holds its locks while its commit is flushed to disk.
  */
-const mostCallsTogether = 32;
+const maxCallsTogether = 32;
 
 /**
  * Returns a function that admits calls of this process. The first call is admitted at once. Calls that arrive during an
@@ -80,7 +80,7 @@ export function createAdmission(
       one.priority === other.priority &&
       one.creditsPerPerson === other.creditsPerPerson &&
       one.deadlineSeconds === other.deadlineSeconds,
-    longestGroup: mostCallsTogether,
+    longestGroup: maxCallsTogether,
   });
   return (request) => groups.commit(request);
 }

@@ -12,7 +12,7 @@ export type Lineage = ReturnType<typeof startLineage>;
 
 const closingMilliseconds = 2_000;
 /** Maximum number of events that wait while the receiver is unreachable. Later events are dropped. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 const typeOf: Readonly<Record<string, LineageType>> = {
   finished: 'COMPLETE',
@@ -41,7 +41,7 @@ export function startLineage(
     }
   };
   const send = (runId: string, type: LineageType, enriched?: number): void => {
-    if (waiting >= mostWaiting) return;
+    if (waiting >= maxWaiting) return;
     waiting += 1;
     const at = new Date();
     sending = sending

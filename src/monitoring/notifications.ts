@@ -7,7 +7,7 @@ import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { formatCount } from '../domain/text/format.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
-import { isSelected } from '../export/contact-choice.ts';
+import { selectedContactCondition } from '../export/contact-choice.ts';
 import type { notification as notificationSchema } from '../outputs/outputs.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -95,7 +95,7 @@ export class Notifier {
     const { runId, event, tries } = notification;
     const failure = failures.join('; ') || undefined;
     const about = { ...(runId !== null && { runId }), event, tries, failure };
-    const isClosed = failures.length === 0 || tries >= mostTries;
+    const isClosed = failures.length === 0 || tries >= maxTries;
     await recordTry(warehouse, notification, [...delivered], failure, isClosed);
     if (failures.length === 0) log.info(about, 'a notification was delivered');
     else if (isClosed) log.error(about, 'a notification is abandoned');
@@ -119,7 +119,7 @@ type Message = SchemaOutput<typeof notificationSchema>;
 const longestAgeSeconds = 86_400;
 /** Time after which another process sends the event of a process that died. All channels together take less. */
 const leaseSeconds = 60;
-const mostTries = 10;
+const maxTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
@@ -221,7 +221,7 @@ async function readJobChange(warehouse: Warehouse, observationId: number, withNa
     join enriched_contacts c on c.service = o.service and c.person_key = o.person_key
     where o.observation_id = ${observationId}
       and not exists (select from runs where run_id = j.run_id and undone_at is not null)
-      and ${sql.raw(`(${isSelected({})})`)}
+      and ${sql.raw(`(${selectedContactCondition({})})`)}
     group by j.run_id, j.from_title, j.from_organization, j.to_title, j.to_organization
   `.execute(warehouse.database);
   const [change] = rows;

@@ -409,7 +409,7 @@ interface StateRow extends ContactKey {
 }
 
 /** The maximum number of records of a contact that can decide about its person. Few contacts have more records. */
-const mostRecords = 5;
+const maxRecords = 5;
 
 function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
   const service = sql`u.options ->> 'service'`;
@@ -445,7 +445,7 @@ function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
         join runs u on u.run_id = k.run_id and u.undone_at is null
         where k.source = n.source and k.contact_id = n.contact_id
       ) records
-      where place <= ${mostRecords}
+      where place <= ${maxRecords}
     ) k on true
     order by n.source, n.contact_id`;
 }

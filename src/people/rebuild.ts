@@ -6,7 +6,7 @@ import { digestFacts } from './digest-facts.ts';
 
 /** The number of people or contacts per transaction. Other digests wait for at most one of these transactions. */
 const namesPerBatch = 500;
-const mostNamed = 20;
+const maxNamed = 20;
 
 /**
  * Recomputes all people and contacts from the stored facts, in batches of one transaction each, while workers run.
@@ -50,7 +50,7 @@ export async function rebuild(
         : await withDigestLocked(database, work);
       figures[kind] += batch.names;
       figures.differences += batch.differing.length;
-      figures.differing.push(...batch.differing.slice(0, mostNamed - figures.differing.length));
+      figures.differing.push(...batch.differing.slice(0, maxNamed - figures.differing.length));
       options.progress?.(figures.people + figures.contacts);
       after = batch.last;
     }

@@ -9,7 +9,7 @@ import { digestQueued, lockDigest } from '../people/digest.ts';
 import { queueContacts, queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isAboutPeople, type PersonReference } from '../people/people-tables.ts';
-import { containsAny, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
+import { containsAny, findPersonTraces, identifyingTexts, type PersonTraces } from './person-traces.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import {
   hideSuppressedPeople,
@@ -35,7 +35,7 @@ export async function measureErasure(
   { database }: Warehouse,
   keys: readonly string[],
 ): Promise<ErasureFigures> {
-  return measure(database, await findPerson(database, keys));
+  return measure(database, await findPersonTraces(database, keys));
 }
 
 async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<ErasureFigures> {
@@ -87,14 +87,14 @@ export async function erase(
   note: DecisionNote,
 ): Promise<ErasureFigures> {
   // The first search takes no lock, so other transactions wait only for the second, shorter search.
-  const { keys: known } = await findPerson(warehouse.database, keys);
+  const { keys: known } = await findPersonTraces(warehouse.database, keys);
   const { database } = warehouse;
   const figures = await warehouse.database.transaction().execute(async (transaction) => {
     // This lock comes before any other lock, so that running transactions end first and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     await lockDigest(transaction);
     await digestQueued(transaction, database);
-    const traces = await findPerson(transaction, known);
+    const traces = await findPersonTraces(transaction, known);
     await addSuppressions(transaction, [...traces.keys, ...traces.recordKeys], {
       ...note,
       reason: note.reason ?? 'erased',
@@ -193,7 +193,7 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
  */
 async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
   // Ids of the service are left out, because a short id can be part of an unrelated file name.
-  const texts = textsOf(forms.filter((form) => !form.startsWith('person:')));
+  const texts = identifyingTexts(forms.filter((form) => !form.startsWith('person:')));
   await sql`
     update runs set file_path = 'erased', file_name = 'erased'
     where (ingested_at is not null or finished_at is not null)

@@ -19,7 +19,7 @@ import { recordKeysOf } from '../suppression/compared-keys.ts';
 export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 
 /** Maximum rounds of a search. If a search still finds new keys after this many rounds, it has reached other people. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /**
  * Finds a person under every key in the warehouse: rows and people in answers with one of the keys, then rows and
@@ -28,11 +28,14 @@ const mostRounds = 20;
  *
  * @param known identity keys to begin with
  */
-export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
+export async function findPersonTraces(
+  database: Kysely<Tables>,
+  known: readonly string[],
+): Promise<PersonTraces> {
   const keys = new Set(known);
   let people: readonly FoundPerson[] = [];
   let rows: readonly FoundRow[] = [];
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const before = keys.size + people.length + rows.length;
     for (const address of await addressesOf(database, [...keys])) keys.add(address);
     const ofRecords = await findRows(database, [...keys].flatMap(formsOf), people);
@@ -45,7 +48,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     if (keys.size + people.length + rows.length === before)
       return tracesOf(database, [...keys], people, ofRecords);
   }
-  throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
+  throw new Error(`more than ${maxRounds} rounds of names: these are not of one person`);
 }
 
 /** Finds all places in the warehouse with data about one person. */
@@ -299,7 +302,7 @@ async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]
   const { rows } = await sql<RowKey>`
     select run_id as "runId", row_number as "rowNumber"
     from run_rows
-    where keys = '{}' and raw <> '[]' and ${containsAny(sql`raw`, textsOf(forms))}
+    where keys = '{}' and raw <> '[]' and ${containsAny(sql`raw`, identifyingTexts(forms))}
   `.execute(database);
   return rows;
 }
@@ -307,7 +310,7 @@ async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]
 /**
  * Texts that identify the person anywhere. Names and shared mailboxes are left out, because other people have them too.
  */
-export function textsOf(forms: readonly string[]): string[] {
+export function identifyingTexts(forms: readonly string[]): string[] {
   return forms.flatMap((form) =>
     form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
   );
@@ -387,7 +390,7 @@ export async function keysOfRecord(
   `.execute(database);
   const named = rows.map(({ keys }) => keys);
   if (named.length < 2) return named.flat();
-  const { forms } = await findPerson(database, named[0]!);
+  const { forms } = await findPersonTraces(database, named[0]!);
   const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
   return named.every(isTheirs) ? named.flat() : undefined;
 }
@@ -400,7 +403,7 @@ export async function keysOfRecord(
  * @returns `person:` keys
  */
 export async function findNamesakes({ database }: Warehouse, keys: readonly string[]): Promise<string[]> {
-  const { attemptIds, people, names } = await findPerson(database, keys);
+  const { attemptIds, people, names } = await findPersonTraces(database, keys);
   if (attemptIds.length === 0) return [];
   const answered = await readPeople(
     database,

@@ -146,7 +146,10 @@ export interface HeldRun {
   readonly unread_deliveries: number;
 }
 
-export async function describeHeld(database: Kysely<Tables>, runIds: readonly string[]): Promise<HeldRun[]> {
+export async function describeHeldRuns(
+  database: Kysely<Tables>,
+  runIds: readonly string[],
+): Promise<HeldRun[]> {
   if (runIds.length === 0) return [];
   const { rows } = await sql<HeldRun>`
     select r.run_id, r.finished_at is not null as has_ended,
@@ -165,7 +168,7 @@ export async function describeHeld(database: Kysely<Tables>, runIds: readonly st
  * SQL expression: the time before which data is removed; null without a retention. It avoids `clock_timestamp()`, which
  * would prevent the use of an index.
  */
-export function before(seconds: number | undefined): RawBuilder<Date | null> {
+export function retentionCutoff(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(now() - make_interval(secs => ${seconds ?? null}::float8))`;
 }
 
@@ -176,7 +179,10 @@ export function before(seconds: number | undefined): RawBuilder<Date | null> {
 function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
   const isAbandonedPlan = sql`(
     r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
-  return sql`((r.finished_at < ${before(seconds)}) or (${isAbandonedPlan} and r.created_at < ${before(seconds)}))`;
+  return sql`(
+    (r.finished_at < ${retentionCutoff(seconds)})
+    or (${isAbandonedPlan} and r.created_at < ${retentionCutoff(seconds)})
+  )`;
 }
 
 const soonDecided = statusesWithReservation.filter((status) => status !== 'unknown');

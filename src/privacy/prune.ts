@@ -3,7 +3,7 @@ import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { pruneObservations } from '../people/replaced-observations.ts';
-import { describeHeld, before, measureRows, pruneRows } from './prune-rows.ts';
+import { describeHeldRuns, retentionCutoff, measureRows, pruneRows } from './prune-rows.ts';
 
 interface Removed {
   readonly count: number;
@@ -59,7 +59,7 @@ const oldBodies = (kind: BodyKind, retention: Retention): RawBuilder<unknown> =>
   from ${bodies[kind].table} b
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
-  where ${bodies[kind].which} and b.received_at < ${before(retention[kind])}`;
+  where ${bodies[kind].which} and b.received_at < ${retentionCutoff(retention[kind])}`;
 
 /**
  * Counts what `prune` would remove, and changes nothing.
@@ -71,7 +71,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention) {
     ...(await measureNeeded(warehouse, retention)),
     /** Observations that newer observations have replaced. */
     observations: { count: await removeOldReplaced(warehouse, retention) },
-    changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
+    changes: { count: await countOldChanges(warehouse, retentionCutoff(retention.changes)) },
   };
 }
 
@@ -81,7 +81,7 @@ async function removeOldReplaced(
   { observations: seconds }: Retention,
   signal?: AbortSignal,
 ): Promise<number> {
-  return seconds === undefined ? 0 : pruneObservations(warehouse, before(seconds), signal);
+  return seconds === undefined ? 0 : pruneObservations(warehouse, retentionCutoff(seconds), signal);
 }
 
 /** Counts old bodies and rows, and which of them open calls and deliveries still need. */
@@ -95,7 +95,7 @@ async function measureNeeded(warehouse: Warehouse, retention: Retention) {
     staging: staging.pruned,
     rows: rows.pruned,
     /** Runs with data that is older than its retention, but still needed by an open call or delivery. */
-    held: await describeHeld(warehouse.database, [...held, ...staging.keptRuns, ...rows.keptRuns]),
+    held: await describeHeldRuns(warehouse.database, [...held, ...staging.keptRuns, ...rows.keptRuns]),
   };
 }
 
@@ -144,7 +144,7 @@ export async function prune(
   const staging = await pruneRows(warehouse, 'staging', retention, signal);
   const rows = await pruneRows(warehouse, 'rows', retention, signal);
   const observations = { count: await removeOldReplaced(warehouse, retention, signal) };
-  const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
+  const changes = { count: await pruneChanges(warehouse, retentionCutoff(retention.changes), signal) };
   const { held } = await measureNeeded(warehouse, retention);
   return { answers, deliveries, quarantine, staging, rows, observations, changes, held };
 }

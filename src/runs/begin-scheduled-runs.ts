@@ -3,7 +3,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualExpectationsOfMixedFiles } from '../domain/runs/expectations.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { obtainExport } from '../ingest/sources/obtain-export.ts';
-import { removeStaged } from '../ingest/sources/staging-directory.ts';
+import { removeStagedFile } from '../ingest/sources/staging-directory.ts';
 import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
@@ -23,7 +23,7 @@ export interface ScheduleDependencies extends IngestDependencies {
  * Maximum number of runs per scheduled time, because their list must fit into a payload. The next scheduled time begins
  * the remaining runs.
  */
-const mostRuns = 200;
+const maxRuns = 200;
 
 /**
  * Begins a run for each export of a schedule at a scheduled time, and downloads and stages remote exports. This spends
@@ -52,7 +52,7 @@ export async function beginScheduledRuns(
   const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
   if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
   for (const found of exports) {
-    if (begun.size === mostRuns) break;
+    if (begun.size === maxRuns) break;
     const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
       (error: unknown) => {
         // If the schedule has a single export, the error of this export is the error of the schedule.
@@ -92,7 +92,7 @@ async function beginRunOf(
   }
   const { path, sha256 } = await obtainExport(address, exportAccess, signal);
   if (onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256 }, options))) {
-    if (address.kind !== 'file') await removeStaged(path);
+    if (address.kind !== 'file') await removeStagedFile(path);
     return undefined;
   }
   const { run } = await findOrBeginRun(warehouse, {

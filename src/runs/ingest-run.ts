@@ -2,9 +2,9 @@ import type { IngestOutcome } from '../contract/activities.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseAddress } from '../ingest/sources/export-address.ts';
-import { findContent, type ExportAccess } from '../ingest/sources/obtain-export.ts';
-import { namingExport } from '../ingest/reading/open-export.ts';
-import { removeAbandoned, removeStaged } from '../ingest/sources/staging-directory.ts';
+import { findExportContent, type ExportAccess } from '../ingest/sources/obtain-export.ts';
+import { withOriginalName } from '../ingest/reading/open-export.ts';
+import { removeAbandonedFiles, removeStagedFile } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -47,9 +47,9 @@ export async function ingestRun(
   let counted = 0;
   try {
     if (run.ingestedAt !== null) return await ingested(warehouse, run);
-    const content = await findContent(run, exportAccess, options);
+    const content = await findExportContent(run, exportAccess, options);
     path = content;
-    const staged = await namingExport(content, address.shown, () =>
+    const staged = await withOriginalName(content, address.shown, () =>
       stageExport({
         pool: warehouse.pool,
         runId,
@@ -89,8 +89,8 @@ async function ingested(
 
 /** Removes the downloaded file of a run, and old downloaded files of killed processes. */
 async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
-  if (fetched !== undefined) await removeStaged(fetched);
-  await removeAbandoned(folder);
+  if (fetched !== undefined) await removeStagedFile(fetched);
+  await removeAbandonedFiles(folder);
 }
 
 function asPauseReason(problem: Problem, schedule: string | null): StatusReason {

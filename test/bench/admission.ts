@@ -29,7 +29,7 @@ const rounds = 3;
 const hour: RateLimit = { calls: 10_000_000, seconds: 3_600 };
 const peoplePerCall = 10;
 /** An upper bound: two cores have reached 3,000 calls a second. */
-const mostCallsPerSecond = 5_000;
+const maxCallsPerSecond = 5_000;
 
 interface Measured {
   readonly perSecond: number;
@@ -49,7 +49,7 @@ try {
     'create table bare_admissions (call_id bigint primary key, at timestamptz not null)',
   );
   runId = await runningRun(warehouse, null, 4_000);
-  await addRows((seconds * rounds + 1) * windows.length * mostCallsPerSecond * peoplePerCall);
+  await addRows((seconds * rounds + 1) * windows.length * maxCallsPerSecond * peoplePerCall);
   console.log(`${cpus().length} processors; ${clients} clients of one process`);
   const bare: Measured[] = [];
   const admissions = new Map<number, Measured[]>(windows.map((window) => [window, []]));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inAccountLanguage } from '../../src/domain/crm/crm.ts';
+import { importerInAccountLanguage } from '../../src/domain/crm/crm.ts';
 import { fieldPolicies, type FieldDecision, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
 import {
   importFields,
@@ -114,7 +114,7 @@ async function written<Result>(
   try {
     const result = await writeImportFiles(
       asyncOf(contacts),
-      inAccountLanguage(importer, [englishHeaders(name)]),
+      importerInAccountLanguage(importer, [englishHeaders(name)]),
       policies,
       folder,
     );
@@ -214,8 +214,8 @@ it("writeImportFiles() splits files at the importer's maximum of rows and bytes"
       },
       { ...importers.hubspot, ...limits },
     );
-  expect((await partsOf({ mostRows: 4 })).map(({ rows }) => rows)).toEqual([4, 4, 2]);
-  const short = await partsOf({ mostBytes: 400 });
+  expect((await partsOf({ maxRows: 4 })).map(({ rows }) => rows)).toEqual([4, 4, 2]);
+  const short = await partsOf({ maxBytes: 400 });
   expect(short.length).toBeGreaterThan(1);
   expect(Math.max(...short.map(({ bytes }) => bytes))).toBeLessThanOrEqual(400);
 });

@@ -41,7 +41,7 @@ export async function checkPlan(
     });
   // A new plan would leave out the people of the unfinished run, because their calls are in flight.
   const planned = begun?.plan ? { run: begun, plan: begun.plan } : await planExport(session, spec);
-  const most = mostCredits(planned);
+  const most = maxCreditsOfPlan(planned);
   if (parseStoredCredits(most) <= parseStoredCredits(credits)) return;
   throw new UsageProblem(
     'plan.above-maximum',
@@ -60,7 +60,7 @@ function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
   return pickOptions(options, optionNamesDeciding('gate'));
 }
 
-function mostCredits({ run, plan }: PlannedExport): string {
+function maxCreditsOfPlan({ run, plan }: PlannedExport): string {
   const { worst_case: worst } = plan.credits;
   const { maxCredits } = run.options;
   return maxCredits !== null && parseStoredCredits(maxCredits) < parseStoredCredits(worst)

@@ -12,7 +12,7 @@ import {
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { formatHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
-import { describedField } from '../../ingest/columns/opt-outs.ts';
+import { describeOptOutField } from '../../ingest/columns/opt-outs.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { flagsOfRun } from './run-option-flags.ts';
@@ -140,7 +140,7 @@ export function describeMapping(
       names.flatMap((name, column) => {
         const field = fields[column];
         if (!field) return [];
-        return [[name, '→', describedField(header[column]!, field, given?.[field] !== undefined)]];
+        return [[name, '→', describeOptOutField(header[column]!, field, given?.[field] !== undefined)]];
       }),
     ),
     ...warnings.map((warning) => `  note: ${warning}`),

@@ -1,4 +1,4 @@
-import { checkedMapping, checkedSource } from '../../ingest/columns/mapping-file.ts';
+import { requireValidMapping, requireValidSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,
@@ -18,7 +18,7 @@ import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
-import { describingColumn } from '../../ingest/columns/chosen-column.ts';
+import { describingColumnAdvice } from '../../ingest/columns/chosen-column.ts';
 import {
   Option,
   quietOption,
@@ -65,7 +65,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   source: {
     flag: '--source <name>',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
-    read: checkedSource,
+    read: requireValidSource,
   },
   mapping: {
     flag: '--mapping <file>',
@@ -268,7 +268,7 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
   // Runs store their mapping, so the mapping must not name a person.
   const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
   withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
-  return checkedMapping(mapping, path);
+  return requireValidMapping(mapping, path);
 }
 
 function invalid(where: string, what: string, next: string, type = 'setting.invalid'): Problem {
@@ -277,7 +277,7 @@ function invalid(where: string, what: string, next: string, type = 'setting.inva
 
 /** Refuses conditions of `--only` that name a person, because Temporal shows these conditions. */
 function withoutPeople(choices: readonly string[]): readonly string[] {
-  const refusal = { what: 'this condition', where: '--only', next: describingColumn };
+  const refusal = { what: 'this condition', where: '--only', next: describingColumnAdvice };
   return choices.map((text) => withoutPerson(text, refusal));
 }
 

@@ -10,8 +10,8 @@ import {
   type RowChoice,
 } from '../../ingest/columns/chosen-column.ts';
 import { recordedMapping } from '../../ingest/columns/fields.ts';
-import { namingExport, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
-import { removeStaged, type StagedContent } from '../../ingest/sources/staging-directory.ts';
+import { withOriginalName, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
+import { removeStagedFile, type StagedContent } from '../../ingest/sources/staging-directory.ts';
 import { withDefaults } from '../../domain/runs/run-options.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import { withoutPerson } from '../terminal/command.ts';
@@ -102,10 +102,10 @@ async function checkedContent(
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
-    const { source } = await namingExport(path, shown, () => readColumns(path, reading, choice));
+    const { source } = await withOriginalName(path, shown, () => readColumns(path, reading, choice));
     return { fileSha256: sha256, source, fetched: path };
   } catch (error) {
-    await removeStaged(path);
+    await removeStagedFile(path);
     throw error;
   }
 }

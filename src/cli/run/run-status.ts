@@ -10,7 +10,7 @@ import { estimateSeconds, parseRateLimits } from '../../domain/rates/rate-limit.
 import { describeServiceOfRun } from '../../domain/runs/run-options.ts';
 import { formatCount, formatMinute } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
-import { isSelected } from '../../export/contact-choice.ts';
+import { selectedContactCondition } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
 import { bulkMatchScope, countFreeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
 import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
@@ -87,7 +87,7 @@ async function showContacts({ warehouse }: Session, runId: string): Promise<void
       select concat_ws(' ', first_name, last_name), title, organization_name, email, phone
       from (
         select distinct on (person_key) * from (
-          select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100
+          select * from enriched_contacts c where ${selectedContactCondition({ runId })} order by row_number limit 100
         ) contacts
         order by person_key, row_number
       ) people

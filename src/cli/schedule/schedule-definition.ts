@@ -4,7 +4,7 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { canonicalTimeZone } from '../../domain/text/time-zone.ts';
 import { refusePersonalColumns } from '../../ingest/columns/chosen-column.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
-import { checkPattern } from '../../ingest/sources/find-export.ts';
+import { requireValidPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { refuseEncodingOfRows } from '../run/run-spec.ts';
 import { flagsOfRun, scheduledOptions } from '../run/run-option-flags.ts';
@@ -110,7 +110,7 @@ function placeOf(kind: ExportChoice['kind']): string {
 
 function checkedAddress({ kind, from: given }: ExportChoice): string {
   const address = parseAddress(given, process.cwd());
-  if (address.kind !== 'file' || kind !== 'file') checkPattern(address);
+  if (address.kind !== 'file' || kind !== 'file') requireValidPattern(address);
   if (address.kind === 'file') return address.path;
   // A date replaces the placeholder {date}, which could be taken for a secret in the URL.
   const dated = parseAddress(given.replaceAll('{date}', '2026-11-21'), '/');

@@ -61,7 +61,7 @@ export type CompanyField = (typeof companyFields)[number];
 type Lists = Readonly<Record<string, readonly string[]>>;
 
 /** Headers in languages other than English, by field. A header that means two fields in two languages is left out. */
-export const labels: Lists = labelsOfFields;
+export const headersByField: Lists = labelsOfFields;
 
 const names = z.array(z.string().min(1));
 const pattern = z.string().transform((text, context) => {
@@ -149,8 +149,8 @@ const importerSchema = z.strictObject({
   /**
    * Maximum number of records in one importer file, without the header. The next field is the maximum size in bytes.
    */
-  mostRows: z.int(),
-  mostBytes: z.int(),
+  maxRows: z.int(),
+  maxBytes: z.int(),
   byteOrderMark: z.boolean(),
   lineEnd: z.enum(['\n', '\r\n']),
   /** A cell with this text makes the importer erase the field. */
@@ -188,13 +188,13 @@ export interface Importer extends z.infer<typeof importerSchema> {
  *
  * @throws Error if the list does not exist
  */
-export function expand(headers: readonly string[], lists: Lists): string[] {
+export function expandPlaceholders(headers: readonly string[], lists: Lists): string[] {
   return headers.flatMap((header) => {
     const [placeholder, list] = /\{(\w+)\}/.exec(header) ?? [];
     if (placeholder === undefined) return [header];
     const entries = lists[list!];
     if (entries === undefined) throw new Error(`${header}: no list has the name ${list}`);
-    return expand(
+    return expandPlaceholders(
       entries.map((entry) => header.replace(placeholder, entry)),
       lists,
     );
@@ -207,7 +207,7 @@ export function expand(headers: readonly string[], lists: Lists): string[] {
  * @param file name of the file for the error
  * @throws Error with the position in the file
  */
-export function checkedData<Schema extends z.ZodType>(
+export function requireValidData<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
   content: unknown,
@@ -225,8 +225,8 @@ interface Crm {
 
 function readCrm(file: string, content: object): Crm {
   const own = 'lists' in content ? (content.lists as Lists) : {};
-  const expanded = expandWithin(content, { ...labels, ...own });
-  const { source, exports, importer } = checkedData(file, crmSchema, expanded);
+  const expanded = expandWithin(content, { ...headersByField, ...own });
+  const { source, exports, importer } = requireValidData(file, crmSchema, expanded);
   return {
     exports: exports.map((each) => ({ ...each, source })),
     importer: importer && { ...importer, source },
@@ -237,7 +237,7 @@ function readCrm(file: string, content: object): Crm {
 function expandWithin(value: unknown, lists: Lists): unknown {
   if (Array.isArray(value))
     return value.every((each) => typeof each === 'string')
-      ? expand(value, lists)
+      ? expandPlaceholders(value, lists)
       : value.map((each) => expandWithin(each, lists));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, expandWithin(each, lists)]));
@@ -292,7 +292,7 @@ export interface AccountImporter extends Importer {
  *
  * @param exports headers of the CRM's exports, the newest first; the newest export with the field decides
  */
-export function inAccountLanguage(
+export function importerInAccountLanguage(
   importer: Importer,
   exports: readonly (readonly string[])[],
 ): AccountImporter {

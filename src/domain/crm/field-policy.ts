@@ -126,7 +126,7 @@ const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country
  * Decides again about city, state and country together: if the CRM keeps a cell of another place, none of them is
  * written, because the mixture might be a place that does not exist. Pure.
  */
-export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
+export function keepLocationTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
   const places = fields.filter(({ field }) => placeFields.has(field));
   if (!places.some(keepsOtherPlace)) return fields;
   return fields.map((each) =>

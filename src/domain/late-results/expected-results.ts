@@ -164,7 +164,7 @@ interface PricedSet {
 }
 
 /** Maximum number of different deliveries for one call of ten people. More deliveries are an attack or a fault. */
-const mostDeliveries = 200;
+const maxDeliveries = 200;
 
 /**
  * Computes the cost of all deliveries of a call.
@@ -192,7 +192,7 @@ export function totalLateBill(deliveries: readonly PricedResults[]): LateBill {
   );
   const billed = new Set(priced.flatMap(({ brings }) => brings));
   const hasPrices = deliveries.every(({ brings }) => brings.every((result) => billed.has(result)));
-  const isSum = areApart && hasPrices && sets.size <= mostDeliveries;
+  const isSum = areApart && hasPrices && sets.size <= maxDeliveries;
   return isSum ? billOf([...sets.values()]) : uncertain([...sets.values()]);
 }
 

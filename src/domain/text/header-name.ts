@@ -41,12 +41,12 @@ export function formatHeader(raw: string): string {
   return name.length > 60 ? `${name.slice(0, 57).toWellFormed()}...` : name;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** Formats the names of the first columns for an error or a log. An export can have thousands of columns. */
 export function formatHeaders(names: readonly string[]): string {
-  const shown = names.slice(0, mostShown).map(formatHeader).join(', ');
-  return names.length > mostShown ? `${shown} and ${formatNumber(names.length - mostShown)} more` : shown;
+  const shown = names.slice(0, maxShown).map(formatHeader).join(', ');
+  return names.length > maxShown ? `${shown} and ${formatNumber(names.length - maxShown)} more` : shown;
 }
 
 /** Latin letters that Unicode does not decompose, with the ASCII letters that other systems write for them. */

@@ -3,11 +3,16 @@ import { join, resolve } from 'node:path';
 import { asUnwritable, withDraft } from '../../files/write-whole-file.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
-import { importers, inAccountLanguage, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';
+import {
+  importers,
+  importerInAccountLanguage,
+  type ImporterName,
+  type ImportField,
+} from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireCursor } from '../../people/change-feed.ts';
-import { countSuppressed, cursorOfExport, type ContactChoice } from '../contact-choice.ts';
+import { countSuppressed, cursorAdvice, type ContactChoice } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import type { ImportManifest } from './import-manifest.ts';
 import { writeCompanies } from './write-companies.ts';
@@ -30,7 +35,7 @@ export async function exportForCrm(
 ): Promise<{ readonly manifest: ImportManifest; readonly replaced: number }> {
   const folder = resolve(options.folder);
   try {
-    if (options.since !== undefined) await requireCursor(warehouse.database, options.since, cursorOfExport);
+    if (options.since !== undefined) await requireCursor(warehouse.database, options.since, cursorAdvice);
     const replaced = await countReplaceable(folder);
     return await withDraft(folder, async (draft) => {
       const manifest = await writeDraft(warehouse, options, draft);
@@ -51,7 +56,7 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const choice = { source, runId: options.runId, since: options.since };
   const contacts = readContactsToImport(warehouse, choice);
-  const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
+  const importer = importerInAccountLanguage(english, await readExportHeaders(warehouse, source));
   const { companyKeys, ...written } = await writeImportFiles(contacts, importer, options.policies, folder);
   const manifest: ImportManifest = {
     importer: options.importer,

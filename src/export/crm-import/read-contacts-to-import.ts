@@ -11,7 +11,7 @@ import {
 import { personColumns, type ContactColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportSortKey, isCrmExport } from '../../db/run-states.ts';
-import { isSelected, type ContactChoice } from '../contact-choice.ts';
+import { selectedContactCondition, type ContactChoice } from '../contact-choice.ts';
 
 export type KnownValue = ReturnType<typeof knownPhone>;
 export type ContactToImport = ReturnType<typeof contactOf>;
@@ -89,7 +89,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
   // measured.
   return `
     with selected as materialized (
-      select c.* from enriched_contacts c where ${isSelected(choice)}
+      select c.* from enriched_contacts c where ${selectedContactCondition(choice)}
     )
     select c.*, p.organization_key, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
       e.opted_out_of_calls, to_jsonb(m) as moved, m.detected_at

@@ -17,13 +17,13 @@ type Written = Pick<ImportManifest, 'companies' | 'companies_instruction' | 'com
 export async function writeCompanies(
   warehouse: Warehouse,
   keys: readonly CompanyKey[],
-  { companies: importer, lineEnd, byteOrderMark, mostRows, mostBytes }: AccountImporter,
+  { companies: importer, lineEnd, byteOrderMark, maxRows, maxBytes }: AccountImporter,
   folder: string,
 ): Promise<Written> {
   if (importer === undefined) return { companies: [], companies_left_out: 0 };
   const fields = companyFields.filter((field) => importer.columns[field]);
   const header = fields.map((field) => importer.columns[field]!.header);
-  const most = { rows: mostRows, bytes: mostBytes };
+  const most = { rows: maxRows, bytes: maxBytes };
   const writer = new PartWriter({ folder, name: 'companies', header, lineEnd, byteOrderMark, most });
   const known = await readCompanies(warehouse, keys);
   const written = known.filter(isDistinct(known, importer.key)).map((company) =>

@@ -1,7 +1,7 @@
 import {
   decideField,
   isWritten,
-  keepPlacesTogether,
+  keepLocationTogether,
   type DecidedField,
   type FieldDecision,
   type FieldPolicy,
@@ -67,7 +67,7 @@ export async function writeImportFiles(
     let file = updates.get(name);
     if (file === undefined) {
       const header = [importer.idHeader, ...written.map((field) => columns[field]!.header)];
-      const most = { rows: importer.mostRows, bytes: importer.mostBytes };
+      const most = { rows: importer.maxRows, bytes: importer.maxBytes };
       file = { columns: header, writer: new PartWriter({ ...files, name, header, most }) };
       updates.set(name, file);
     }
@@ -84,7 +84,7 @@ export async function writeImportFiles(
     const modifiedAt = modifiedAtOf(contact, modifiedKeys);
     if (contact.exported.length === 0) counts.without_cells += 1;
     else if (needsModifiedTime && modifiedAt === null) counts.without_modified_time += 1;
-    const decided = keepPlacesTogether(
+    const decided = keepLocationTogether(
       fields.map(({ field, column, keys }): DecidedField => {
         const known = contact.known[field];
         const theirs = cellOf(contact, keys);

@@ -3,10 +3,10 @@ import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader } from './fields.ts';
-import { fieldsNamed, isKnownName } from './known-headers.ts';
+import { fieldsOfHeaderKey, isKnownHeaderKey } from './known-headers.ts';
 
 /** The columns of an export, as its run stores them. */
-export interface ReadColumns {
+export interface RecordedColumns {
   readonly header: readonly string[];
   /** Field of each column, by the column's name. */
   readonly mapping: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface RowChoice {
  *
  * @returns positions from 0. If several columns share the name or field, the first filled cell of a row counts
  */
-function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
+function findColumns({ header, mapping }: RecordedColumns, name: string): number[] {
   const where = (fits: (column: number) => boolean): number[] => [...header.keys()].filter(fits);
   const exact = where((column) => header[column] === name);
   if (exact.length > 0) return exact;
@@ -37,7 +37,7 @@ function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
  * Returns a function that reads a named column of a record. If several columns have the name, it reads the first filled
  * cell.
  */
-export function columnReader(columns: ReadColumns, name: string): (cells: readonly string[]) => string {
+export function columnReader(columns: RecordedColumns, name: string): (cells: readonly string[]) => string {
   const positions = findColumns(columns, name);
   return (cells) =>
     positions.map((position) => cells[position] ?? '').find((cell) => cell.trim() !== '') ?? '';
@@ -49,14 +49,16 @@ export function columnReader(columns: ReadColumns, name: string): (cells: readon
  * @param isShown false hides unknown names: the first line of a file without a header is a contact
  * @throws Problem `column.unknown` that lists the columns
  */
-export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, isShown: boolean): void {
+export function refuseUnknownColumns(columns: RecordedColumns, choice: RowChoice, isShown: boolean): void {
   const named = [
     ...choice.only.map(({ column }) => ({ column, flag: '--only' })),
     ...(choice.orderBy ? [{ column: choice.orderBy.column, flag: '--order-by' }] : []),
   ];
   const unknown = named.find(({ column }) => findColumns(columns, column).length === 0);
   if (!unknown) return;
-  const names = columns.header.filter((name) => name !== '' && (isShown || isKnownName(headerKey(name))));
+  const names = columns.header.filter(
+    (name) => name !== '' && (isShown || isKnownHeaderKey(headerKey(name))),
+  );
   throw new UsageProblem('column.unknown', `the file has no column "${formatHeader(unknown.column)}"`, {
     where: unknown.flag,
     next: `name one of its columns: ${formatHeaders(names)}`,
@@ -64,7 +66,7 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
 }
 
 /** The next step in errors about `--only` with a value that identifies a person. */
-export const describingColumn =
+export const describingColumnAdvice =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
 const personalFields: ReadonlySet<unknown> = new Set(
@@ -77,17 +79,17 @@ const personalFields: ReadonlySet<unknown> = new Set(
  * @param columns undefined before the export is read; then only names of columns are checked
  * @throws Problem `setting.invalid`
  */
-export function refusePersonalColumns(only: readonly RowFilter[], columns?: ReadColumns): void {
+export function refusePersonalColumns(only: readonly RowFilter[], columns?: RecordedColumns): void {
   const fields = columns && fieldsOfHeader(columns.header, columns.mapping);
   const isPersonal = (column: string): boolean => {
     if (columns) return findColumns(columns, column).some((at) => personalFields.has(fields![at]));
-    const named = fieldsNamed(headerKey(column));
+    const named = fieldsOfHeaderKey(headerKey(column));
     return named.length > 0 && named.every((field) => personalFields.has(field));
   };
   if (!only.some(({ column, values }) => values.some((value) => value !== '') && isPersonal(column))) return;
   throw new UsageProblem('setting.invalid', 'this condition seems to name a person', {
     where: '--only',
-    next: describingColumn,
+    next: describingColumnAdvice,
   });
 }
 
@@ -95,6 +97,6 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Read
  * Names a column in logs and in Temporal. Only well-known names are shown: a file without a header can have a contact
  * there.
  */
-export function publicColumn(name: string): string {
-  return isKnownName(headerKey(name)) ? `"${formatHeader(name)}"` : 'a column of its own';
+export function columnNameForLogs(name: string): string {
+  return isKnownHeaderKey(headerKey(name)) ? `"${formatHeader(name)}"` : 'a column of its own';
 }

@@ -2,12 +2,17 @@ import { exportFields, crmExports, type CrmExport } from '../../domain/crm/crm.t
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
-import { Columns } from './columns.ts';
-import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
-import { commonHeaders, firstOrWholeNames, lastOrWholeNames, otherObjectOf } from './known-headers.ts';
+import { HeaderColumns } from './columns.ts';
+import { filledCells, type ColumnsOfPeople, type ContactField, type ExportSample } from './fields.ts';
+import {
+  commonHeaders,
+  firstOrWholeNames,
+  lastOrWholeNames,
+  exportedObjectsOtherThanContacts,
+} from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
-import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';
+import { optOutsOfMapping, refuseUnclearConsents, takeOptOutColumns, type OptOutColumn } from './opt-outs.ts';
+import { sourceContradictionWarnings, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
 /** The columns of an export, by field. */
 export interface ColumnMap {
@@ -25,7 +30,7 @@ export interface ColumnMap {
  */
 export function mapColumns(
   path: string,
-  layout: FirstRows & { readonly recognised: boolean },
+  layout: ExportSample & { readonly recognised: boolean },
   { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
   const { header } = layout;
@@ -33,7 +38,7 @@ export function mapColumns(
   const name = source ?? mapping?.source;
   const recognised = recogniseExport(layout);
   const known = knownExportOf(name, recognised);
-  const columns = new Columns(path, layout);
+  const columns = new HeaderColumns(path, layout);
 
   const given = Object.fromEntries(
     exportFields.flatMap((field) => {
@@ -41,7 +46,7 @@ export function mapColumns(
       return references === undefined ? [] : [[field, columns.take(references)] as const];
     }),
   ) as Partial<ColumnsOfPeople>;
-  const givenRefusals = givenOptOuts(columns, mapping);
+  const givenRefusals = optOutsOfMapping(columns, mapping);
   const namesOf = (field: ContactField): string[] => [
     ...(known?.fields[field] ?? []),
     ...commonHeaders[field],
@@ -50,7 +55,7 @@ export function mapColumns(
     exportFields.map((field) => [field, given[field] ?? columns.claim(field, namesOf(field))]),
   ) as unknown as ColumnsOfPeople;
   const fields = withNamesInTheirPlace(claimed, given, layout);
-  const optOuts = [...givenRefusals, ...takeOptOuts(columns, layout, known)];
+  const optOuts = [...givenRefusals, ...takeOptOutColumns(columns, layout, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
   refuseWithoutPeople(columns.where(), layout, fields, mapping);
   refuseUnclearConsents(columns, layout);
@@ -59,7 +64,7 @@ export function mapColumns(
     source: name ?? known?.source ?? 'generic',
     fields,
     optOuts,
-    warnings: contradictedSource(name, recognised),
+    warnings: sourceContradictionWarnings(name, recognised),
   };
 }
 
@@ -76,7 +81,7 @@ function knownExportOf(name: string | undefined, recognised: CrmExport | undefin
 function withNamesInTheirPlace(
   fields: ColumnsOfPeople,
   given: Partial<ColumnsOfPeople>,
-  { header, rows }: FirstRows,
+  { header, rows }: ExportSample,
 ): ColumnsOfPeople {
   const { first_name: first, last_name: last, name } = fields;
   const isPart = { first_name: firstOrWholeNames, last_name: lastOrWholeNames };
@@ -107,7 +112,7 @@ const joinedNames = /[^\p{L}\p{M}\p{N}\s._'@#*/():!?+-]/u;
  */
 function refuseWithoutPeople(
   where: string,
-  { header, recognised }: FirstRows & { readonly recognised: boolean },
+  { header, recognised }: ExportSample & { readonly recognised: boolean },
   fields: ColumnsOfPeople,
   mapping: ExportMapping | undefined,
 ): void {
@@ -116,7 +121,7 @@ function refuseWithoutPeople(
   const isJoined = mapping?.columns === undefined && header.length === 1 && joinedNames.test(header[0]!);
   if (!isJoined && (['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
   if (has('first_name') && has('last_name') && employed) return;
-  const other = otherObjectOf(header);
+  const other = exportedObjectsOtherThanContacts(header);
   // In an export of companies or deals, the column `name` names the company or deal.
   const isPerson =
     other === undefined ||
@@ -163,7 +168,7 @@ const fewestRounded = 3;
  */
 function refuseShortenedIds(
   path: string,
-  { header, rows }: FirstRows,
+  { header, rows }: ExportSample,
   column: number | undefined,
   isNamed: boolean,
 ): void {

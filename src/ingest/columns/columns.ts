@@ -1,6 +1,12 @@
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, formatHeader } from '../../domain/text/header-name.ts';
-import { canHold, filledCells, type ContactField, type Field, type FirstRows } from './fields.ts';
+import {
+  cellsFitField,
+  filledCells,
+  type ContactField,
+  type ExportField,
+  type ExportSample,
+} from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** Fields that also need fitting cells, because a name is not enough: `Last` can be a date, and `id` an e-mail. */
@@ -14,13 +20,13 @@ const checkedFields: readonly ContactField[] = [
 ];
 
 /** The columns of a header. Each column can be assigned to one field. */
-export class Columns {
+export class HeaderColumns {
   readonly #path: string;
-  readonly #first: FirstRows;
+  readonly #first: ExportSample;
   readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
-  constructor(path: string, first: FirstRows) {
+  constructor(path: string, first: ExportSample) {
     this.#path = path;
     this.#first = first;
     this.#keys = first.header.map(headerKey);
@@ -61,11 +67,11 @@ export class Columns {
    * Assigns free columns with these names to a field. If two filled columns share a name, they are refused, or ignored
    * if a better column exists: in a joined report, the second e-mail can be that of the record's owner.
    */
-  claim(field: Field, names: readonly string[]): number[] {
+  claim(field: ExportField, names: readonly string[]): number[] {
     const { rows } = this.#first;
     const checked = checkedFields.find((each) => each === field);
     const isFilled = (column: number): boolean => rows.length === 0 || filledCells(rows, column).length > 0;
-    const fits = (column: number): boolean => checked === undefined || canHold(rows, column, checked);
+    const fits = (column: number): boolean => checked === undefined || cellsFitField(rows, column, checked);
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
       const free = this.#withKey(key).filter(
@@ -100,7 +106,7 @@ export class Columns {
     });
   }
 
-  #ambiguous(field: Field, found: readonly number[]): Problem {
+  #ambiguous(field: ExportField, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
     const mapping = (value: string | number): string => `{"columns": {"${field}": ${value}}}`;
     const what = `columns ${numbers.join(' and ')} have the same name, "${formatHeader(this.nameOf(found[0]!))}"`;

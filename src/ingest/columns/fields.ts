@@ -4,13 +4,13 @@ import { isPlaceholder, parseName } from '../../domain/identity/values/normalise
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
 /** The header of an export, and its first rows as samples of the cells. */
-export interface FirstRows {
+export interface ExportSample {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
 export type ContactField = (typeof exportFields)[number];
-export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
+export type ExportField = ContactField | 'opted_out' | 'opted_out_of_calls';
 
 /** The columns that identify people: positions from 0, in order of preference. */
 export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
@@ -18,20 +18,20 @@ export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
 /** What an opt-out forbids: any lookup of the contact (`processing`), or only requests for phone numbers (`calls`). */
 export type OptOutScope = 'processing' | 'calls';
 
-export const fieldOfScope = {
+export const fieldOfOptOutScope = {
   processing: 'opted_out',
   calls: 'opted_out_of_calls',
-} as const satisfies Record<OptOutScope, Field>;
+} as const satisfies Record<OptOutScope, ExportField>;
 
 /** Returns the cells of a column that are not blank. */
-export function filledCells(rows: FirstRows['rows'], column: number): string[] {
+export function filledCells(rows: ExportSample['rows'], column: number): string[] {
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
 }
 
 /** Matches placeholders for a missing value, such as `n/a` or `-`. */
 const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
 
-export function isNoValue(cell: string): boolean {
+export function meansNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
 }
 
@@ -56,8 +56,8 @@ const cellReaders: Readonly<Record<ContactField, (cell: string) => string | unde
  * True if the cells of a column fit a field: at most half are unreadable. For a column of names, one readable cell is
  * enough, because people write e-mails into a required name.
  */
-export function canHold(rows: FirstRows['rows'], column: number, field: ContactField): boolean {
-  const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
+export function cellsFitField(rows: ExportSample['rows'], column: number, field: ContactField): boolean {
+  const cells = filledCells(rows, column).filter((cell) => !meansNoValue(cell));
   const unreadable = cells.filter((cell) => cellReaders[field](cell) === undefined).length;
   const isName = field === 'first_name' || field === 'last_name' || field === 'name';
   return cells.length === 0 || (isName ? unreadable < cells.length : unreadable * 2 <= cells.length);
@@ -70,10 +70,10 @@ export function recordedMapping(
     readonly fields: ColumnsOfPeople;
     readonly optOuts: readonly { readonly column: number; readonly scope: OptOutScope }[];
   },
-): Record<string, Field> {
-  const fields = new Map<number, Field>();
+): Record<string, ExportField> {
+  const fields = new Map<number, ExportField>();
   for (const field of exportFields) for (const column of columns.fields[field]) fields.set(column, field);
-  for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfScope[scope]);
+  for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfOptOutScope[scope]);
   // `Object.fromEntries` also handles a column that is called `__proto__`.
   return Object.fromEntries(
     recordedNames(header).flatMap((name, column) => {

@@ -1,4 +1,4 @@
-import { crmExports, expand, labels } from '../../domain/crm/crm.ts';
+import { crmExports, expandPlaceholders, headersByField } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { headerKey, tidyHeader } from '../../domain/text/header-name.ts';
 import type { ContactField } from './fields.ts';
@@ -24,7 +24,7 @@ export const wordForm = (text: string): string => comparisonForm(text).normalize
  *
  * @returns a function that tests words from `headerWords`
  */
-export function patternTest(patterns: readonly string[]): (words: string) => boolean {
+export function compileHeaderPatterns(patterns: readonly string[]): (words: string) => boolean {
   const sources = new Set(patterns.flatMap(sourcesOf));
   const pattern = new RegExp([...sources].join('|'), 'u');
   return (words) => pattern.test(words);
@@ -41,14 +41,15 @@ function sourcesOf(pattern: string): string[] {
   return [spaced, spaced.replaceAll(' ', '')].map((text) => `${begin}${text}${end}`);
 }
 
-const lists = { ...labels, ...headers.lists };
-const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(list, lists).map(headerKey));
+const lists = { ...headersByField, ...headers.lists };
+const keysOf = (list: readonly string[]): ReadonlySet<string> =>
+  new Set(expandPlaceholders(list, lists).map(headerKey));
 
 const fieldHeaders: Readonly<Record<ContactField, readonly string[]>> = headers.fields;
 
 /** Headers of each field in exports of any program. The best header comes first. */
 export const commonHeaders = Object.fromEntries(
-  Object.entries(fieldHeaders).map(([field, list]) => [field, expand(list, lists)]),
+  Object.entries(fieldHeaders).map(([field, list]) => [field, expandPlaceholders(list, lists)]),
 ) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
 /** Keys of headers that mean first names if another column has last names, and full names otherwise. */
@@ -75,12 +76,12 @@ function knownFields(): ReadonlyMap<string, readonly string[]> {
  *
  * @param key key of the name, by `headerKey`
  */
-export function isKnownName(key: string): boolean {
+export function isKnownHeaderKey(key: string): boolean {
   return otherKeys.has(key) || knownFields().has(key);
 }
 
 /** Returns the fields of a contact that a column of this name can hold. @param key key of the name, by `headerKey` */
-export function fieldsNamed(key: string): readonly string[] {
+export function fieldsOfHeaderKey(key: string): readonly string[] {
   return knownFields().get(key) ?? [];
 }
 
@@ -88,7 +89,9 @@ export function fieldsNamed(key: string): readonly string[] {
 const enoughOfObject = 2;
 
 /** Recognises an export of companies or deals by its columns. Undefined if it may be an export of contacts. */
-export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' | undefined {
+export function exportedObjectsOtherThanContacts(
+  header: readonly string[],
+): 'companies' | 'deals' | undefined {
   const keys = [...new Set(header.map(headerKey))];
   const count = (list: readonly string[]): number => {
     const known = keysOf(list);

@@ -49,7 +49,7 @@ export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof columnSchema>;
 
 /** Returns the name of `--source` if it is valid. @throws Problem `setting.invalid` */
-export function checkedSource(name: string): string {
+export function requireValidSource(name: string): string {
   if (sourceName.test(name)) return name;
   throw new UsageProblem('setting.invalid', 'this text cannot name a source', {
     where: '--source',
@@ -63,7 +63,7 @@ export function checkedSource(name: string): string {
  * @param file name of the file for errors
  * @throws Problem `mapping.invalid` with the position in the file
  */
-export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {
+export function requireValidMapping(content: unknown, file = 'mapping file'): ExportMapping {
   const result = mappingSchema.safeParse(content);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;

@@ -3,9 +3,9 @@ import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { formatCount, nounFor } from '../../domain/text/format.ts';
 import { formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
-import type { Columns } from './columns.ts';
-import { fieldOfScope, filledCells, type FirstRows, type OptOutScope } from './fields.ts';
-import { headerWords, patternTest, wordForm } from './known-headers.ts';
+import type { HeaderColumns } from './columns.ts';
+import { fieldOfOptOutScope, filledCells, type ExportSample, type OptOutScope } from './fields.ts';
+import { headerWords, compileHeaderPatterns, wordForm } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import table from './opt-outs.json' with { type: 'json' };
 
@@ -16,7 +16,10 @@ const testsOf = <Name extends string>(
   patterns: Readonly<Record<Name, object>>,
 ): Readonly<Record<Name, (words: string) => boolean>> =>
   Object.fromEntries(
-    Object.entries<object>(patterns).map(([name, list]) => [name, patternTest(Object.values(list).flat())]),
+    Object.entries<object>(patterns).map(([name, list]) => [
+      name,
+      compileHeaderPatterns(Object.values(list).flat()),
+    ]),
   ) as Record<Name, (words: string) => boolean>;
 const isAbout = testsOf(headers);
 const has = testsOf(wordsOfAnswers);
@@ -39,7 +42,7 @@ export interface OptOutMeaning {
  *
  * @returns undefined for another topic, such as fax or letters, which the product never sends
  */
-export function optOutOf(header: string): OptOutMeaning | undefined {
+export function optOutMeaning(header: string): OptOutMeaning | undefined {
   const words = headerWords(header);
   const isConsent = isAbout.consents(words) && (isAbout.details(words) ? 'basis' : 'consent');
   const polarity = isAbout.refusals(words) ? 'refusal' : isConsent;
@@ -58,9 +61,9 @@ const exclusions: Readonly<Record<OptOutPolarity, string>> = {
 };
 
 /** Describes a field in the plan. For a column of consents, the text names the cells that exclude a row. */
-export function describedField(header: string, field: string, isGiven: boolean): string {
+export function describeOptOutField(header: string, field: string, isGiven: boolean): string {
   if (field !== 'opted_out' && field !== 'opted_out_of_calls') return field;
-  return `${field}, ${isGiven ? 'as the mapping file says' : exclusions[optOutOf(header)?.polarity ?? 'unclear']}`;
+  return `${field}, ${isGiven ? 'as the mapping file says' : exclusions[optOutMeaning(header)?.polarity ?? 'unclear']}`;
 }
 
 /** True if a column may be about consent or opt-outs, and its name does not show what its values mean. */
@@ -123,7 +126,7 @@ const longestAnswer = 200;
  * @param values values (by `valueForm`) that mean "opted out", from a mapping file; they replace the rule of the
  * polarity
  */
-export function optOutAnswer(
+export function readOptOutCell(
   cell: string,
   polarity: OptOutPolarity,
   values?: ReadonlySet<string>,
@@ -161,11 +164,11 @@ export interface OptOutColumn extends OptOutMeaning {
 }
 
 /** Maximum number of different cells whose meaning is cached. Most exports have fewer. */
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 const longestRemembered = 100;
 
 function optOutColumn(
-  columns: Columns,
+  columns: HeaderColumns,
   column: number,
   meaning: OptOutMeaning,
   given?: readonly string[],
@@ -177,25 +180,25 @@ function optOutColumn(
     if (cell === '') return 'not opted out';
     const known = remembered.get(cell);
     if (known !== undefined) return known;
-    const answer = optOutAnswer(cell, meaning.polarity, values);
-    if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
+    const answer = readOptOutCell(cell, meaning.polarity, values);
+    if (remembered.size < maxRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
     return answer;
   };
   return { column, name: formatHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
 }
 
 /** Returns the opt-out columns that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
-export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
+export function optOutsOfMapping(columns: HeaderColumns, mapping: ExportMapping | undefined): OptOutColumn[] {
   const given = (['processing', 'calls'] as const).flatMap((scope) =>
-    [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
+    [mapping?.columns?.[fieldOfOptOutScope[scope]] ?? []].flat().map((entry) => {
       const { column: reference, values } = typeof entry === 'object' ? entry : { column: entry };
       const [column] = columns.take(reference);
-      const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
+      const polarity = optOutMeaning(columns.nameOf(column!))?.polarity ?? 'refusal';
       return optOutColumn(columns, column!, { polarity, scope }, values);
     }),
   );
   for (const column of columns.take(mapping?.ignore ?? [])) {
-    const meaning = optOutOf(columns.nameOf(column));
+    const meaning = optOutMeaning(columns.nameOf(column));
     if (meaning === undefined) continue;
     const what = `column "${formatHeader(columns.nameOf(column))}" says who has opted out, and cannot be ignored`;
     throw new UsageProblem('mapping.opt-out-ignored', what, {
@@ -208,16 +211,16 @@ export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefine
 
 /** Formats an example of a mapping file that lists the opt-out values of a column. */
 function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
-  return `{"columns": {"${fieldOfScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
+  return `{"columns": {"${fieldOfOptOutScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }
 
 /**
  * Assigns columns that state opt-outs and have no field yet, by their names and by values of the CRM. A column about
  * consent that is empty in the first rows is assigned too, so that later values count as opted out.
  */
-export function takeOptOuts(
-  columns: Columns,
-  first: FirstRows,
+export function takeOptOutColumns(
+  columns: HeaderColumns,
+  first: ExportSample,
   known: CrmExport | undefined,
 ): OptOutColumn[] {
   const ofCrm = Object.entries(known?.optedOut ?? {}).flatMap(([header, values]) =>
@@ -228,7 +231,7 @@ export function takeOptOuts(
   const named = freeColumns(columns, first).flatMap(([column, header]): OptOutColumn[] => {
     const isEmpty = first.rows.length > 0 && filledCells(first.rows, column).length === 0;
     const unclear: OptOutMeaning = { polarity: 'unclear', scope: 'processing' };
-    const meaning = optOutOf(header) ?? (isEmpty && looksLikeConsent(header) ? unclear : undefined);
+    const meaning = optOutMeaning(header) ?? (isEmpty && looksLikeConsent(header) ? unclear : undefined);
     if (meaning === undefined) return [];
     columns.take(column + 1);
     return [optOutColumn(columns, column, meaning)];
@@ -236,7 +239,7 @@ export function takeOptOuts(
   return [...named, ...ofCrm];
 }
 
-function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number, string])[] {
+function freeColumns(columns: HeaderColumns, { header }: ExportSample): (readonly [number, string])[] {
   return [...header.entries()].filter(([column]) => columns.isFree(column));
 }
 
@@ -246,7 +249,7 @@ function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number
  *
  * @throws Problem `mapping.consent-unclear`
  */
-export function refuseUnclearConsents(columns: Columns, first: FirstRows): void {
+export function refuseUnclearConsents(columns: HeaderColumns, first: ExportSample): void {
   // In a row with an extra delimiter, cells are in the wrong columns.
   const rows = first.rows.filter((row) => row.length <= first.header.length);
   const unclear = freeColumns(columns, first).filter(([column, header]) => {

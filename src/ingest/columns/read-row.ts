@@ -21,7 +21,7 @@ import {
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { ColumnMap } from './column-map.ts';
-import { isNoValue, type OptOutScope } from './fields.ts';
+import { meansNoValue, type OptOutScope } from './fields.ts';
 import { contactIdOf } from './recognise-export.ts';
 
 /** A record of an export, ready to be staged. */
@@ -162,5 +162,5 @@ function orderOfEmail(address: string): number {
 /** Returns a person id of the service. Such ids are opaque, have no spaces and a maximum length. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
-  return /^\S+$/.test(id) && id.length <= maxPersonIdLength && !isNoValue(id) ? id : undefined;
+  return /^\S+$/.test(id) && id.length <= maxPersonIdLength && !meansNoValue(id) ? id : undefined;
 }

@@ -3,7 +3,7 @@ import { crmExports, importers, type CrmExport } from '../../domain/crm/crm.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, tidyHeader } from '../../domain/text/header-name.ts';
-import { isNoValue, type FirstRows } from './fields.ts';
+import { meansNoValue, type ExportSample } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
 
 /** Number of typical column names that show a CRM. A single one may be a coincidence. */
@@ -15,7 +15,7 @@ const enoughOwnNames = 2;
  * @returns undefined if the CRM is uncertain or the ids are those of another program: a wrong CRM would mix ids of two
  * sources
  */
-export function recogniseExport(first: FirstRows): CrmExport | undefined {
+export function recogniseExport(first: ExportSample): CrmExport | undefined {
   const names = first.header.map(tidyHeader);
   const found = crmExports.filter((known) => {
     const ids = idsOf(known, first);
@@ -25,7 +25,10 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
 }
 
 /** Warns if `--source` names another CRM than header and record ids show. */
-export function contradictedSource(named: string | undefined, recognised: CrmExport | undefined): string[] {
+export function sourceContradictionWarnings(
+  named: string | undefined,
+  recognised: CrmExport | undefined,
+): string[] {
   const isCrm = crmExports.some(({ source }) => source === named);
   if (!isCrm || recognised === undefined || recognised.source === named) return [];
   return [
@@ -52,7 +55,7 @@ function fits(name: string, pattern: string): boolean {
 /** Returns the record ids of the first rows; none if their column is missing or empty. */
 function idsOf(
   { fields, exportedId }: CrmExport,
-  { header, rows }: FirstRows,
+  { header, rows }: ExportSample,
 ): readonly string[] | 'of another program' {
   if (fields.contact_id === undefined) return [];
   const keys = header.map(headerKey);
@@ -111,7 +114,7 @@ export function contactIdOf(
   rowNumber: number,
 ): string {
   const id = idText(cell);
-  if (id !== '' && id.length <= longestId && !isNoValue(id)) return canonicalId(source, id);
+  if (id !== '' && id.length <= longestId && !meansNoValue(id)) return canonicalId(source, id);
   const key = keys[0];
   return key === undefined
     ? `row:${rowNumber}`

@@ -1,8 +1,8 @@
-import { isKnownName } from '../columns/known-headers.ts';
+import { isKnownHeaderKey } from '../columns/known-headers.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { readText } from './export-text.ts';
-import { isBlank, leftOut, type Layout } from './layout.ts';
+import { isBlankRecord, linesLeftOutWarning, type Layout } from './layout.ts';
 import type { OpenedExport } from './open-export.ts';
 import { createParser } from './records.ts';
 
@@ -35,12 +35,12 @@ export async function* readDataRecords(
     for (const cells of records)
       if (above > 0) above -= 1;
       else if (isFooter(cells, layout)) left += 1;
-      else if (!isBlank(cells)) data.push(check(cells, (rows += 1)));
+      else if (!isBlankRecord(cells)) data.push(check(cells, (rows += 1)));
     return data;
   };
   for await (const text of readText(file, signal)) yield dataOf(parse(text, false));
   yield dataOf(parse('', true));
-  if (left > 0) onWarning(leftOut(left, 'below the table'));
+  if (left > 0) onWarning(linesLeftOutWarning(left, 'below the table'));
 }
 
 /**
@@ -92,7 +92,7 @@ function createHeaderCheck(
   const isName = (cell: string): boolean => {
     if (cell.length > longestName || /^\d+$/.test(cell)) return false;
     const key = headerKey(cell);
-    return own.has(key) || isKnownName(key);
+    return own.has(key) || isKnownHeaderKey(key);
   };
   return (cells) => {
     // Nearly all records end the check here, because the first filled cell is an id.

@@ -19,7 +19,7 @@ const pieceBytes = 64 * 1024;
 const headBytes = 4_096;
 
 /** Maximum bytes of an unpacked file. A small gzip file could otherwise fill the disk of the warehouse. */
-const mostUnpackedBytes = 16 * 1024 ** 3;
+const maxUnpackedBytes = 16 * 1024 ** 3;
 
 /** Size and time of a file. If one of them changes, so has the content. */
 export interface FileState {
@@ -39,7 +39,7 @@ export async function fileState(path: string): Promise<FileState> {
       where: path,
       next: 'name one CSV file; a pipe is read with: enrich run - < PIPE',
     });
-  if (found.size === 0) throw emptyFile(path);
+  if (found.size === 0) throw emptyFileProblem(path);
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
 }
 
@@ -56,7 +56,7 @@ export async function hashExport(path: string, signal?: AbortSignal): Promise<st
 }
 
 /** Reads the first kilobytes of a file, unpacked. Whether the file is gzip depends on its bytes, not on its name. */
-export async function readHead(path: string): Promise<{ readonly head: Buffer; readonly gzip: boolean }> {
+export async function readFileHead(path: string): Promise<{ readonly head: Buffer; readonly gzip: boolean }> {
   let gzip = false;
   for await (const piece of readStoredBytes(path)) {
     gzip = piece[0] === 0x1f && piece[1] === 0x8b;
@@ -64,7 +64,7 @@ export async function readHead(path: string): Promise<{ readonly head: Buffer; r
   }
   for await (const piece of readBytes(path, gzip))
     return { head: Buffer.from(piece.subarray(0, headBytes)), gzip };
-  throw emptyFile(path);
+  throw emptyFileProblem(path);
 }
 
 /**
@@ -99,7 +99,7 @@ export async function* readBytes(
   path: string,
   gzip: boolean,
   signal?: AbortSignal,
-  mostUnpacked = mostUnpackedBytes,
+  maxUnpacked = maxUnpackedBytes,
 ): AsyncGenerator<Buffer> {
   if (!gzip) {
     yield* readStoredBytes(path, signal);
@@ -112,10 +112,10 @@ export async function* readBytes(
   try {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       bytes += piece.length;
-      if (bytes > mostUnpacked)
+      if (bytes > maxUnpacked)
         throw new UsageProblem(
           'export.too-large',
-          `the gzip file unpacks to more than ${mostUnpacked} bytes`,
+          `the gzip file unpacks to more than ${maxUnpacked} bytes`,
           {
             where: path,
             next: 'check that this is the right export; split a large export',
@@ -137,7 +137,7 @@ export async function* readBytes(
 }
 
 /** Makes the error for a file that is empty or has only blank lines. */
-export function emptyFile(path: string): Problem {
+export function emptyFileProblem(path: string): Problem {
   return new UsageProblem('export.empty', 'the file is empty', {
     where: path,
     next: 'export the contacts again, with a header line and one line for each contact',
@@ -176,7 +176,7 @@ function fileProblem(path: string, cause: unknown): Problem {
  * @param head the first kilobytes, unpacked
  * @throws Problem `export.not-csv`
  */
-export function refuseForeignKind(path: string, head: Buffer): void {
+export function refuseUnreadableFormat(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
   // Latin-1 has one character per byte. The file name distinguishes a workbook from another ZIP archive.
   const named = `${text} ${basename(path)}`;
@@ -187,14 +187,14 @@ export function refuseForeignKind(path: string, head: Buffer): void {
 }
 
 /** Refuses a file that has changed since its state was read. @throws Problem `export.changed` */
-export async function refuseChange(path: string, before: FileState): Promise<void> {
+export async function refuseChangedFile(path: string, before: FileState): Promise<void> {
   const now = await fileState(path);
   if (now.bytes !== before.bytes || now.modifiedMilliseconds !== before.modifiedMilliseconds)
-    throw changedExport(path);
+    throw changedExportProblem(path);
 }
 
 /** Makes the error for a file that differs from the content of its run. */
-export function changedExport(path: string): Problem {
+export function changedExportProblem(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,
     next: 'repeat the command when no program writes to the file; nothing was paid',

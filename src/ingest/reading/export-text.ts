@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { readBytes, readHead, refuseForeignKind } from './export-bytes.ts';
+import { readBytes, readFileHead, refuseUnreadableFormat } from './export-bytes.ts';
 
 /** A file and its encoding. */
 export interface EncodedFile {
@@ -19,8 +19,8 @@ export interface EncodedFile {
  * @throws Problem `export.not-csv`, `mapping.encoding`, `export.*`
  */
 export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
-  const { head, gzip } = await readHead(path);
-  refuseForeignKind(path, head);
+  const { head, gzip } = await readFileHead(path);
+  refuseUnreadableFormat(path, head);
   if (given !== undefined) return { path, gzip, encoding: checkedEncoding(given), isGiven: true };
   const mark = head.subarray(0, 2).toString('hex');
   const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8';

@@ -1,9 +1,9 @@
 import { formatCount, formatNumber, nounFor } from '../../domain/text/format.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { isKnownName } from '../columns/known-headers.ts';
+import { isKnownHeaderKey } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
-import { emptyFile } from './export-bytes.ts';
+import { emptyFileProblem } from './export-bytes.ts';
 import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
 
 /** The position of the header in a file, and how cells are separated. */
@@ -43,7 +43,7 @@ export function findLayout(
   const wanted = new Set(namesIn(mapping).map(headerKey));
   const isNamed = (cell: string): boolean => {
     const key = cell.length > longestName ? '' : headerKey(cell);
-    return key !== '' && (isKnownName(key) || wanted.has(key));
+    return key !== '' && (isKnownHeaderKey(key) || wanted.has(key));
   };
   const firstLine = announced === undefined ? 0 : 1;
   const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) => {
@@ -52,7 +52,7 @@ export function findLayout(
     const scores = records.slice(0, recordsSearched).map((record) => record.filter(isNamed).length);
     const score = Math.max(0, ...scores);
     // If no line has known names, the first line that is not blank is the header.
-    const isFirst = (record: string[], at: number): boolean => at >= firstLine && !isBlank(record);
+    const isFirst = (record: string[], at: number): boolean => at >= firstLine && !isBlankRecord(record);
     const headerAt = score > 0 ? scores.indexOf(score) : records.findIndex(isFirst);
     return { dialect, records, headerAt, score, columns: records[headerAt]?.length ?? 0 };
   });
@@ -64,7 +64,7 @@ export function findLayout(
   syntax.push(sample);
   if (isWhole) syntax.finish();
   const header = best.records[best.headerAt];
-  if (isWhole && header === undefined) throw emptyFile(path);
+  if (isWhole && header === undefined) throw emptyFileProblem(path);
   if (header === undefined || (best.score === 0 && looksLikeData(header)))
     throw new UsageProblem(
       'export.no-header',
@@ -87,19 +87,19 @@ export function findLayout(
     recordsBefore: best.headerAt,
     rows: best.records
       .slice(best.headerAt + 1)
-      .filter((record) => !isBlank(record) && (record.length > 1 || header.length === 1)),
-    warnings: linesAbove > 0 ? [leftOut(linesAbove, 'above the header')] : [],
+      .filter((record) => !isBlankRecord(record) && (record.length > 1 || header.length === 1)),
+    warnings: linesAbove > 0 ? [linesLeftOutWarning(linesAbove, 'above the header')] : [],
   };
   return { layout, syntax };
 }
 
 /** True for a line without text. Such lines are not counted as records. */
-export function isBlank(record: readonly string[]): boolean {
+export function isBlankRecord(record: readonly string[]): boolean {
   return record.length === 1 && record[0]!.trim() === '';
 }
 
 /** Formats a warning about lines that were left out. */
-export function leftOut(lines: number, where: string): string {
+export function linesLeftOutWarning(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
   return `${formatCount(lines, 'line')} ${where} ${verb} left out`;
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
+import { requireValidMapping, type ExportMapping } from '../columns/mapping-file.ts';
 import { fileState, hashExport, type FileState } from './export-bytes.ts';
 import { findEncoding, readText, type EncodedFile } from './export-text.ts';
 import { findLayout, type Layout } from './layout.ts';
 
 /** An opened export, with all that is known before its rows are read. */
 export interface OpenedExport {
-  readonly file: ReadExport;
+  readonly file: CheckedExportFile;
   readonly layout: Layout;
   readonly columns: ColumnMap;
   /** True if short rows are completed with empty cells. */
@@ -17,7 +17,7 @@ export interface OpenedExport {
 }
 
 /** A file that was read to its end once, so its encoding, quotes and line ends are valid. */
-export interface ReadExport extends EncodedFile {
+export interface CheckedExportFile extends EncodedFile {
   readonly sha256: string;
   readonly state: FileState;
 }
@@ -41,7 +41,7 @@ const sampleCharacters = 256 * 1024;
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { signal, source } = options;
-  const mapping = options.mapping && checkedMapping(options.mapping);
+  const mapping = options.mapping && requireValidMapping(options.mapping);
   const state = await fileState(path);
   const encoded = await findEncoding(path, mapping?.encoding);
   const { layout, sha256 } = await readToEnd(encoded, mapping, signal);
@@ -83,7 +83,7 @@ async function readToEnd(
  * @param path path of the copy
  * @param shown name of the export that the operator knows
  */
-export async function namingExport<Result>(
+export async function withOriginalName<Result>(
   path: string,
   shown: string,
   work: () => Promise<Result>,

@@ -45,8 +45,13 @@ export function createParser(path: string, dialect: Dialect): (piece: string, is
 }
 
 /** Parses the first records of a text. @param isWhole true if the text ends with its last record */
-export function firstRecords(text: string, dialect: Dialect, most: number, isWhole: boolean): string[][] {
-  const records = papaparse(dialect, most).parse(text, 0, !isWhole).data as string[][];
+export function firstRecords(
+  text: string,
+  dialect: Dialect,
+  maxRecords: number,
+  isWhole: boolean,
+): string[][] {
+  const records = papaparse(dialect, maxRecords).parse(text, 0, !isWhole).data as string[][];
   dropCarriageReturns(records);
   return records;
 }

@@ -30,7 +30,7 @@ export async function findExports(
   if (choice.kind === 'query') return [{ address: parseAddress(`query:${from}`, '/') }];
   const address = parseAddress(from, '/');
   if (choice.kind === 'file') return [{ address }];
-  checkPattern(address);
+  requireValidPattern(address);
   const found =
     address.kind === 'file'
       ? await matchingFiles(address.path)
@@ -46,7 +46,7 @@ export async function findExports(
  *
  * @throws Problem `export.pattern`
  */
-export function checkPattern(address: ExportAddress): void {
+export function requireValidPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
     throw new UsageProblem('export.pattern', what, { where: address.shown, next });
   };

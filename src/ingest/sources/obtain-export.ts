@@ -3,12 +3,12 @@ import type { Pool } from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { download, type RemoteExport } from './download.ts';
-import { changedExport, hashExport } from '../reading/export-bytes.ts';
+import { changedExportProblem, hashExport } from '../reading/export-bytes.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
 import { rowsOfQuery } from './query-rows.ts';
 import { withS3Export } from './s3-objects.ts';
-import { removeStaged, writeStaged, type StagedContent } from './staging-directory.ts';
+import { removeStagedFile, writeStaged, type StagedContent } from './staging-directory.ts';
 
 /** What is needed to get an export that is not a file on this machine. */
 export interface ExportAccess {
@@ -18,7 +18,7 @@ export interface ExportAccess {
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
   /** Maximum size of an export, in bytes. */
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
   /** Pauses before the retries of a download, in milliseconds. */
   readonly retryPauses?: readonly number[] | undefined;
 }
@@ -36,7 +36,7 @@ export async function obtainExport(
 ): Promise<StagedContent> {
   const { pool, standardInput } = access;
   const write = (content: AsyncIterable<Uint8Array>): Promise<StagedContent> =>
-    writeStaged(access.stagingDirectory, content, address.shown, access.mostBytes);
+    writeStaged(access.stagingDirectory, content, address.shown, access.maxBytes);
   const fetchRemote = (remote: RemoteExport): Promise<StagedContent> =>
     download(remote, write, signal, access.retryPauses);
   switch (address.kind) {
@@ -61,7 +61,7 @@ export async function obtainExport(
  * @param options.fetched path of the downloaded file
  * @throws Problem `export.*`
  */
-export async function findContent(
+export async function findExportContent(
   run: { readonly filePath: string; readonly fileSha256: string },
   access: ExportAccess,
   options: { readonly signal?: AbortSignal | undefined; readonly fetched?: string | undefined } = {},
@@ -76,6 +76,6 @@ export async function findContent(
     });
   const { path, sha256 } = await obtainExport(address, access, options.signal);
   if (sha256 === run.fileSha256) return path;
-  await removeStaged(path);
-  throw changedExport(address.shown);
+  await removeStagedFile(path);
+  throw changedExportProblem(address.shown);
 }

@@ -1,4 +1,4 @@
-import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
+import { toS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
 import type { RemoteExport } from './download.ts';
 import type { ExportAddress } from './export-address.ts';
 
@@ -19,7 +19,7 @@ export function listObjects(settings: S3Settings, bucket: string, prefix: string
           if (key !== undefined && size !== 0) objects.push({ key, modified: modified?.getTime() ?? 0 });
       }
     } catch (error) {
-      throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
+      throw toS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
     }
     return objects;
   });
@@ -37,7 +37,7 @@ export function withS3Export<Result>(
       const answer = await client
         .send(request, { ...(abortSignal && { abortSignal }) })
         .catch((error: unknown) => {
-          throw asS3Problem(error, shown, 'export') ?? error;
+          throw toS3Problem(error, shown, 'export') ?? error;
         });
       return answer.Body as unknown as AsyncIterable<Uint8Array>;
     };

@@ -3,7 +3,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
-import { emptyFile } from '../reading/export-bytes.ts';
+import { emptyFileProblem } from '../reading/export-bytes.ts';
 
 export interface StagedContent {
   readonly path: string;
@@ -12,7 +12,7 @@ export interface StagedContent {
 }
 
 /** Maximum size of an export. Exports of contacts are smaller, and disks are larger. */
-const mostExportBytes = 16 * 1024 ** 3;
+const maxExportBytes = 16 * 1024 ** 3;
 
 /** Age after which a file counts as abandoned. A program that writes to standard input can pause for hours. */
 const abandonedAfterMilliseconds = 24 * 3_600_000;
@@ -27,7 +27,7 @@ export async function writeStaged(
   folder: string,
   content: AsyncIterable<Uint8Array>,
   where: string,
-  mostBytes = mostExportBytes,
+  maxBytes = maxExportBytes,
 ): Promise<StagedContent> {
   const usable = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
@@ -44,11 +44,11 @@ export async function writeStaged(
   try {
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > mostBytes) throw tooLarge(where, mostBytes);
+      if (bytes > maxBytes) throw tooLarge(where, maxBytes);
       await usable(handle.appendFile(piece));
       hash.update(piece);
     }
-    if (bytes === 0) throw emptyFile(where);
+    if (bytes === 0) throw emptyFileProblem(where);
     // `sync` lets the file survive a power failure.
     await usable(handle.sync());
     const sha256 = hash.digest('hex');
@@ -56,28 +56,28 @@ export async function writeStaged(
     await usable(rename(partial, path));
     return { path, sha256 };
   } catch (error) {
-    await removeStaged(partial).catch(() => {});
+    await removeStagedFile(partial).catch(() => {});
     throw error;
   } finally {
     await handle.close();
   }
 }
 
-export async function removeStaged(path: string): Promise<void> {
+export async function removeStagedFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
 /** Removes files that killed processes have left, after a day. */
-export async function removeAbandoned(folder: string): Promise<void> {
+export async function removeAbandonedFiles(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
-    if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds) await removeStaged(path);
+    if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds) await removeStagedFile(path);
   }
 }
 
-function tooLarge(where: string, mostBytes: number): UsageProblem {
-  return new UsageProblem('export.too-large', `the export is larger than ${mostBytes} bytes`, {
+function tooLarge(where: string, maxBytes: number): UsageProblem {
+  return new UsageProblem('export.too-large', `the export is larger than ${maxBytes} bytes`, {
     where,
     next: 'check that this is the right export; split a large export, or download it and name the file',
   });

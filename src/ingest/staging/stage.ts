@@ -10,7 +10,7 @@ import { recordedMapping } from '../columns/fields.ts';
 import { OptOutCounts } from '../columns/opt-outs.ts';
 import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { readDataRecords } from '../reading/data-records.ts';
-import { changedExport, refuseChange } from '../reading/export-bytes.ts';
+import { changedExportProblem, refuseChangedFile } from '../reading/export-bytes.ts';
 import { openExport, type OpenedExport, type ReadingOptions } from '../reading/open-export.ts';
 
 export interface StagingOptions extends ReadingOptions {
@@ -45,12 +45,12 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       [runId],
     );
     if (rows[0]!.ingested_at !== null) return undefined;
-    if (rows[0]!.file_sha256 !== opened.file.sha256) throw changedExport(path);
+    if (rows[0]!.file_sha256 !== opened.file.sha256) throw changedExportProblem(path);
     const figures = new StagingFigures(opened);
     await pipeline(copyLines(runId, opened, figures, options), client.query(copyFrom(copyRows)), {
       ...(signal && { signal }),
     });
-    await refuseChange(path, opened.file.state);
+    await refuseChangedFile(path, opened.file.state);
     figures.refuseUnreadable(path);
     await finishStaging(client, runId, opened, figures.rows);
     return figures;

@@ -9,7 +9,7 @@ import { addHashesOfOtherRows, addKnownEmails } from '../../keys/key-lookups.ts'
 import { dropRows, writeOutcomes, type Asked, findRepeatedRecords, findSamePeople } from './drop-rows.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gates.ts';
-import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
+import { columnReader, type RecordedColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
@@ -156,7 +156,7 @@ interface PlannedExport {
   readonly rows: number;
   readonly asked: Asked;
   readonly source: string | null;
-  readonly columns: ReadColumns;
+  readonly columns: RecordedColumns;
   readonly options: RunOptions;
 }
 
@@ -308,7 +308,7 @@ const rowsPerFetch = 10_000;
 async function applyRowChoice(
   transaction: Transaction<Tables>,
   runId: string,
-  columns: ReadColumns,
+  columns: RecordedColumns,
   { only, orderBy }: RowChoice,
 ): Promise<boolean> {
   await sql`
@@ -359,7 +359,7 @@ async function applyRowChoice(
 async function warnOfMissingIds(
   transaction: Transaction<Tables>,
   runId: string,
-  { source, header, mapping }: ReadColumns & { readonly source: string | null },
+  { source, header, mapping }: RecordedColumns & { readonly source: string | null },
 ): Promise<void> {
   const importer = Object.values(importers).find((each) => each.source === source);
   if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;

@@ -38,7 +38,7 @@ import {
   type ProfiledExport,
 } from '../../domain/runs/expectations.ts';
 import {
-  publicColumn,
+  columnNameForLogs,
   refusePersonalColumns,
   refuseUnknownColumns,
 } from '../../ingest/columns/chosen-column.ts';
@@ -248,7 +248,7 @@ async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProf
   if (run.options.expectations === null) return [];
   const earlier = await readEarlierExports(warehouse, run);
   const present = { profile, mapping: run.mapping ?? {} };
-  return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, publicColumn);
+  return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, columnNameForLogs);
 }
 
 /** SQL members of a JSON object: each column of identifying cells, with its number of filled rows. */

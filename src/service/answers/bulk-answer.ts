@@ -317,12 +317,12 @@ const contradicting = new Set([
  * Maximum number of matches that are read. A call is for ten people, and the work grows with the square of the number
  * of people.
  */
-const mostMatches = 100;
+const maxMatches = 100;
 
 function readMatches(all: readonly unknown[]) {
   const unreadableMatches: UnreadableMatch[] = [];
   const unread = new Set<string>();
-  const elements = all.slice(0, mostMatches);
+  const elements = all.slice(0, maxMatches);
   const isCut = elements.length < all.length;
   const matches: readonly (Person | null)[] = elements.map((element, index) => {
     if (element === null) return null;
@@ -337,8 +337,8 @@ function readMatches(all: readonly unknown[]) {
   });
   if (isCut)
     unreadableMatches.push({
-      index: mostMatches,
-      reason: `the answer has ${all.length} elements, of which ${mostMatches} are read`,
+      index: maxMatches,
+      reason: `the answer has ${all.length} elements, of which ${maxMatches} are read`,
     });
   return {
     /**

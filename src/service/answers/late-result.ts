@@ -76,8 +76,8 @@ const bodySchema = z.looseObject({
 const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
 
 /** Maximum number of people that are read from a payload. A call is for ten people, and the limit bounds the work. */
-const mostPeople = 1_000;
-const mostOfOnePerson = 100;
+const maxPeople = 1_000;
+const maxOfOnePerson = 100;
 
 /**
  * Reads a late result and leaves out invalid parts. The interface document shows no payload, but similar services send
@@ -92,7 +92,7 @@ export function readLateResult(body: Buffer) {
   if (!parsed) return undefined;
   const { credits, problem } = readCredits(parsed.credits_consumed);
   const people = parsed.people
-    .slice(0, mostPeople)
+    .slice(0, maxPeople)
     .map((element) => personSchema.safeParse(element).data)
     .filter((person) => person !== undefined);
   const isWaterfall =
@@ -119,8 +119,8 @@ function deliveredPerson(
   { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: WirePerson,
   bodyStatus: string | null | undefined,
 ) {
-  const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
-  const emails = (listed ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
+  const phones = (numbers ?? []).slice(0, maxOfOnePerson).flatMap(readPhone);
+  const emails = (listed ?? []).slice(0, maxOfOnePerson).flatMap(readEmail);
   const isUnread = phones.length === 0 && (numbers ?? []).length > 0;
   return {
     id: shortenPersonId(displayForm(id ?? '')) || undefined,

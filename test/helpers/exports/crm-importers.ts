@@ -18,8 +18,8 @@ interface ImporterRules {
   readonly idHeader: string;
   /** Labels that the importer maps automatically. */
   readonly fields: readonly string[];
-  readonly mostRows: number;
-  readonly mostBytes: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
   readonly byteOrderMark: boolean;
   /** What a blank cell of an update does in the worst documented case. */
   readonly blank: 'keeps' | 'erases';
@@ -49,8 +49,8 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
       'Country/Region',
       'LinkedIn URL',
     ],
-    mostRows: 1_048_575,
-    mostBytes: 512_000_000,
+    maxRows: 1_048_575,
+    maxBytes: 512_000_000,
     byteOrderMark: false,
     blank: 'keeps',
     companies: {
@@ -71,8 +71,8 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
     id: (number) => `003${String(number).padStart(12, 'A')}AAA`,
     idHeader: 'Id',
     fields: ['FirstName', 'LastName', 'Title', 'Email', 'Phone', 'MobilePhone', 'MailingCity'],
-    mostRows: 10_000,
-    mostBytes: 10_000_000,
+    maxRows: 10_000,
+    maxBytes: 10_000_000,
     byteOrderMark: false,
     blank: 'erases',
     longest: { FirstName: 40, LastName: 80, Title: 128, Email: 80, Phone: 40 },
@@ -89,8 +89,8 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
       'Person - Phone (Work)',
       'Person - Phone (Mobile)',
     ],
-    mostRows: 50_000,
-    mostBytes: 50_000_000,
+    maxRows: 50_000,
+    maxBytes: 50_000_000,
     byteOrderMark: false,
     blank: 'erases',
   },
@@ -108,8 +108,8 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
       'Mailing State',
       'Mailing Country',
     ],
-    mostRows: 25_000,
-    mostBytes: 25_000_000,
+    maxRows: 25_000,
+    maxBytes: 25_000_000,
     byteOrderMark: false,
     blank: 'erases',
     companies: {
@@ -139,8 +139,8 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
       'Address 1: State/Province',
       'Address 1: Country/Region',
     ],
-    mostRows: Number.POSITIVE_INFINITY,
-    mostBytes: 8_000_000,
+    maxRows: Number.POSITIVE_INFINITY,
+    maxBytes: 8_000_000,
     byteOrderMark: true,
     blank: 'erases',
   },
@@ -198,13 +198,13 @@ function importFile(rules: ImporterRules, bytes: Buffer, records: CrmRecords): v
 }
 
 function readFile(rules: ImporterRules, bytes: Buffer): { header: string[]; rows: string[][] } {
-  if (bytes.length > rules.mostBytes) throw new Error('the file is too large');
+  if (bytes.length > rules.maxBytes) throw new Error('the file is too large');
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   if (text.startsWith('\uFEFF') !== rules.byteOrderMark) throw new Error('another byte order mark');
   const { data, errors } = Papa.parse<string[]>(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''));
   if (errors.length > 0) throw new Error(errors[0]!.message);
   const [header = [], ...rows] = data;
-  if (rows.length > rules.mostRows) throw new Error('too many rows');
+  if (rows.length > rules.maxRows) throw new Error('too many rows');
   if (rows.some((row) => row.length !== header.length)) throw new Error('a ragged row');
   return { header, rows };
 }

@@ -8,7 +8,11 @@ import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, type RemoteExport } from '../../../src/ingest/sources/download.ts';
 import { writeStaged } from '../../../src/ingest/sources/staging-directory.ts';
-import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
+import {
+  findExportContent,
+  obtainExport,
+  type ExportAccess,
+} from '../../../src/ingest/sources/obtain-export.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -49,7 +53,7 @@ beforeEach(async () => {
     stagingDirectory: join(folder, 'staging'),
     s3: { endpoint: store.endpoint },
     pool: warehouse.pool,
-    mostBytes: 4 * 1024 * 1024,
+    maxBytes: 4 * 1024 * 1024,
     retryPauses: [1, 1, 1],
   };
   return () => store.close();
@@ -186,7 +190,7 @@ it('a run reads its export from the staging directory, or downloads the same con
   store.put('crm/contacts.csv', large);
   const { path: fetched } = await obtain('s3://crm/contacts.csv');
   const find = (filePath: string, options = {}) =>
-    findContent({ filePath, fileSha256: sha256(large) }, access, options);
+    findExportContent({ filePath, fileSha256: sha256(large) }, access, options);
   expect(await find('-', { fetched })).toBe(fetched);
   rmSync(fetched);
   await expect(find('-')).rejects.toMatchObject({ type: 'export.gone' });

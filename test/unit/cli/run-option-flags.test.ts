@@ -6,7 +6,7 @@ import {
   scheduledOptions,
   withScheduleFlags,
 } from '../../../src/cli/run/run-option-flags.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { requireValidMapping } from '../../../src/ingest/columns/mapping-file.ts';
 
 it('repeated flags --reveal or --waterfall combine their fields', async () => {
   const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
@@ -42,7 +42,7 @@ it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
       type: 'setting.invalid',
       where: '--source',
     });
-    expect(() => checkedMapping({ source })).toThrow('short name');
+    expect(() => requireValidMapping({ source })).toThrow('short name');
   },
 );
 

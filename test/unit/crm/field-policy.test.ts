@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   decideField,
   defaultPolicies,
-  keepPlacesTogether,
+  keepLocationTogether,
   type DecidedField,
   type FieldFacts,
 } from '../../../src/domain/crm/field-policy.ts';
@@ -97,7 +97,7 @@ const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours
 const state: DecidedField = { field: 'state', decision: 'filled', theirs: '', ours: 'Ontario' };
 
 function decisionsOf(fields: readonly DecidedField[]): string[] {
-  return keepPlacesTogether(fields).map(({ decision }) => decision);
+  return keepLocationTogether(fields).map(({ decision }) => decision);
 }
 
 it.each([
@@ -105,7 +105,7 @@ it.each([
   ['refused: listed values', 'Norway', 'Canada'],
   ['nothing known', 'Norway', null],
 ] as const)(
-  'keepPlacesTogether() writes no city and no state if the decision about the country is "%s"',
+  'keepLocationTogether() writes no city and no state if the decision about the country is "%s"',
   (decision, theirs, ours) => {
     const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
     expect(decided).toEqual(['other place', 'other place', decision]);
@@ -117,7 +117,7 @@ it.each([
   ['BC', 'other place'],
   ['Alberta', 'other place'],
 ] as const)(
-  'keepPlacesTogether() with the CRM state %s and our state Ontario: the city is %s',
+  'keepLocationTogether() with the CRM state %s and our state Ontario: the city is %s',
   (theirs, decision) => {
     expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
   },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import {
-  checkedData,
-  expand,
+  requireValidData,
+  expandPlaceholders,
   headersOfColumn,
   importers,
-  inAccountLanguage,
+  importerInAccountLanguage,
   type ImporterName,
 } from '../../../src/domain/crm/crm.ts';
 import { z } from 'zod';
@@ -27,10 +27,10 @@ it.each([
     'Person - Pipedrive System ID',
   ],
 ] as const)(
-  'inAccountLanguage() writes the headers of %s in the language of the newest export: %s as %s',
+  'importerInAccountLanguage() writes the headers of %s in the language of the newest export: %s as %s',
   (name, fields, labels, id) => {
     const exports = [[id, ...labels.split('|')], ['Notes']];
-    const { columns, idHeader, exported } = inAccountLanguage(importers[name], exports);
+    const { columns, idHeader, exported } = importerInAccountLanguage(importers[name], exports);
     const headers = Object.entries(columns).map(([field, { header }]) => [field, header]);
     const expected = fields.split(' ').map((field, at) => [field, labels.split('|')[at]]);
     expect(Object.fromEntries(headers)).toMatchObject(Object.fromEntries(expected));
@@ -46,29 +46,29 @@ it.each<[ImporterName, string]>([
   ['pipedrive', 'Personne - Nom'],
   ['hubspot', 'Kraj'],
 ])(
-  'inAccountLanguage() keeps English headers of %s if the export has only the ambiguous column %s',
+  'importerInAccountLanguage() keeps English headers of %s if the export has only the ambiguous column %s',
   (name, label) => {
-    expect([...inAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
+    expect([...importerInAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
   },
 );
 
-it('checkedData() names the file and the position of a mistake', () => {
-  const schema = z.strictObject({ importer: z.strictObject({ mostRows: z.int() }) });
-  expect(() => checkedData('hubspot.json', schema, { importer: { mostRows: 'many' } })).toThrow(
-    /^hubspot\.json, importer\.mostRows: /,
+it('requireValidData() names the file and the position of a mistake', () => {
+  const schema = z.strictObject({ importer: z.strictObject({ maxRows: z.int() }) });
+  expect(() => requireValidData('hubspot.json', schema, { importer: { maxRows: 'many' } })).toThrow(
+    /^hubspot\.json, importer\.maxRows: /,
   );
 });
 
-it('expand() writes one header for each entry of the lists in a template', () => {
+it('expandPlaceholders() writes one header for each entry of the lists in a template', () => {
   const lists = { person: ['Person', 'Persona'], email: ['Email', '{local}'], local: ['Correo'] };
-  expect(expand(['{person} - {email}', 'ID'], lists)).toEqual([
+  expect(expandPlaceholders(['{person} - {email}', 'ID'], lists)).toEqual([
     'Person - Email',
     'Person - Correo',
     'Persona - Email',
     'Persona - Correo',
     'ID',
   ]);
-  expect(() => expand(['{nobody}'], lists)).toThrow('{nobody}: no list has the name nobody');
+  expect(() => expandPlaceholders(['{nobody}'], lists)).toThrow('{nobody}: no list has the name nobody');
 });
 
 it('readPolicyPairs() reads a policy for each field, and ignores spaces', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { mapColumns, type ColumnMap } from '../../../src/ingest/columns/column-map.ts';
 import { recordedMapping, recordedNames } from '../../../src/ingest/columns/fields.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { requireValidMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 import cases from '../../data/ingest/export-columns.json' with { type: 'json' };
 
@@ -14,7 +14,7 @@ interface Given {
 }
 
 function map({ header, rows = [], mapping, source }: Given): ColumnMap {
-  const given = { mapping: mapping && checkedMapping(mapping), source };
+  const given = { mapping: mapping && requireValidMapping(mapping), source };
   return mapColumns('c.csv', { header, recognised: true, rows }, given);
 }
 

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/run-input.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
-import { checkPattern, findExports } from '../../../src/ingest/sources/find-export.ts';
+import { requireValidPattern, findExports } from '../../../src/ingest/sources/find-export.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -67,7 +67,7 @@ it('a schedule refuses a missing folder, and a wildcard in a folder name', async
     type: 'export.folder-unreadable',
   });
   for (const from of ['*/crm.csv', 's3://crm/*/a.csv'])
-    expect(() => checkPattern(parseAddress(from, '/'))).toThrow(
+    expect(() => requireValidPattern(parseAddress(from, '/'))).toThrow(
       expect.objectContaining({ type: 'export.pattern' }),
     );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mapColumns, type ColumnMap } from '../../../src/ingest/columns/column-map.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { OptOutCounts, optOutAnswer, optOutOf } from '../../../src/ingest/columns/opt-outs.ts';
+import { requireValidMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { OptOutCounts, readOptOutCell, optOutMeaning } from '../../../src/ingest/columns/opt-outs.ts';
 import examples from '../../data/opt-outs.json' with { type: 'json' };
 
 const labels = Object.entries(examples.headers).flatMap(([language, meanings]) =>
@@ -11,16 +11,16 @@ const labels = Object.entries(examples.headers).flatMap(([language, meanings]) =
 );
 
 it.each(labels)('opt-out headers (%s): the column %j is read as a %s of %s', (_, name, polarity, scope) => {
-  expect(optOutOf(name)).toEqual({ polarity, scope });
-  expect(optOutOf(name.normalize('NFD'))).toEqual({ polarity, scope });
+  expect(optOutMeaning(name)).toEqual({ polarity, scope });
+  expect(optOutMeaning(name.normalize('NFD'))).toEqual({ polarity, scope });
 });
 
 it.each(examples.noOptOuts)('the column %j is read neither as an opt-out nor as a consent', (name) => {
-  expect(optOutOf(name)).toBeUndefined();
+  expect(optOutMeaning(name)).toBeUndefined();
 });
 
-it('optOutOf() reads a header of 300,000 characters within the time limit of a test', () => {
-  expect(optOutOf('cancel '.repeat(50_000))).toBeUndefined();
+it('optOutMeaning() reads a header of 300,000 characters within the time limit of a test', () => {
+  expect(optOutMeaning('cancel '.repeat(50_000))).toBeUndefined();
 });
 
 describe('answers about opting out', () => {
@@ -44,13 +44,13 @@ describe('answers about opting out', () => {
   );
 
   it.each(answers)('the cell $shown in a column of $polarity means $answer', ({ cell, polarity, answer }) => {
-    expect(optOutAnswer(cell, polarity)).toBe(answer);
+    expect(readOptOutCell(cell, polarity)).toBe(answer);
   });
 
   it.each(['Ne plus  contacter ', 'ABMELDUNG\u00a0', 'De\u0301sabonne\u0301'])(
     'if a mapping file lists opt-out values, only these values mean opted out, in any spelling: %j',
     (value) => {
-      const mapping = checkedMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
+      const mapping = requireValidMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
       const layout = { header: ['Email', 'State'], recognised: true, rows: [] };
       const [column] = mapColumns('file.csv', layout, { mapping }).optOuts;
       const read = (cell: string): string => column!.read(['', cell]);
@@ -69,7 +69,7 @@ describe('a consent column with unclear values', () => {
         recognised: true,
         rows: cells.map((cell, row) => [`ann${row}@acme.example`, cell, '']),
       },
-      { mapping: mapping && checkedMapping(mapping) },
+      { mapping: mapping && requireValidMapping(mapping) },
     );
 
   it.each(Object.entries(examples.unclear))(
@@ -109,7 +109,7 @@ describe('a consent column with unclear values', () => {
 describe('the counts of opt-outs', () => {
   const rows = ['TRUE', 'FALSE', 'FALSE', 'pending'];
   const countsOf = (header: string[], mapping?: Record<string, unknown>): string[] => {
-    const given = { mapping: mapping && checkedMapping(mapping) };
+    const given = { mapping: mapping && requireValidMapping(mapping) };
     const counts = new OptOutCounts(
       mapColumns('c.csv', { header, recognised: true, rows: [] }, given).optOuts,
     );

@@ -34,7 +34,7 @@ export interface Phone {
  */
 export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
   const byNumber = new Map<string, Phone>();
-  for (const [index, phone] of phones.slice(0, mostNumbers).entries()) {
+  for (const [index, phone] of phones.slice(0, maxNumbers).entries()) {
     const { position: stated = -1 } = phone;
     const raw = tidy(phone.rawNumber);
     const e164 = e164Of(phone.sanitizedNumber) ?? e164Of(phone.rawNumber);
@@ -109,6 +109,6 @@ function tidy(text: string | undefined): string | null {
 }
 
 /** Maximum number of phone numbers in a list. A longer list is an error of the service, and the rest is not read. */
-const mostNumbers = 100;
+const maxNumbers = 100;
 /** Maximum length of a phone number as text. No spelling of a number is longer. */
 const longestText = 200;

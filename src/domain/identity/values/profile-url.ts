@@ -42,11 +42,11 @@ export function findWrittenProfileUrl(cells: readonly string[], profileUrl: stri
  * Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both Unicode forms of `josé` are the same page. Invalid
  * codes stay.
  */
-function decoded(path: string, encodings = mostEncodings): string {
+function decoded(path: string, encodings = maxEncodings): string {
   let text = path;
   for (let round = 0; round < encodings && text.includes('%'); round += 1) text = decodePercent(text);
   return text.toLowerCase().normalize('NFC');
 }
 
 /** Maximum number of times that a link is decoded. Every program that forwards a link may encode it again. */
-const mostEncodings = 3;
+const maxEncodings = 3;
