@@ -22,7 +22,7 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
-import { notifyingOfFailure } from '../src/monitoring/notifications.ts';
+import { notifyOnFailure } from '../src/monitoring/notifications.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
@@ -97,7 +97,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       }),
     beginScheduledRuns: (request) =>
       beating(log, (signal) =>
-        notifyingOfFailure(warehouse, request, () => beginScheduledRuns(dependencies, request, signal)),
+        notifyOnFailure(warehouse, request, () => beginScheduledRuns(dependencies, request, signal)),
       ),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(warehouse, runId)),

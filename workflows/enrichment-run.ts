@@ -11,7 +11,7 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
-import { longestSummary } from '../src/contract/workflow-details.ts';
+import { maxSummaryLength } from '../src/contract/workflow-details.ts';
 import { formatCount, formatPeopleCount } from '../src/domain/text/format.ts';
 import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
@@ -181,7 +181,7 @@ async function runPageWorkflow(run: RunState, page: number): Promise<PageResult>
     // Calls inherit the fairness key: a Temporal server with fairness alternates the sources of one priority. Others
     // ignore it.
     priority: { priorityKey: taskPriorities[priority], ...(source && { fairnessKey: source }) },
-    staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
+    staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, maxSummaryLength),
     staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
   };
   try {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RunInput, ScheduledRunInput, ScheduledRunResult } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
-import { describeStart, longestSummary, startAttributes } from '../src/contract/workflow-details.ts';
+import { describeStart, maxSummaryLength, startAttributes } from '../src/contract/workflow-details.ts';
 import { formatCount } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
@@ -28,7 +28,7 @@ type EndedRun = ScheduledRunResult['runs'][number];
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
   const { runs, refused } = await beginScheduledRuns
-    .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, longestSummary) }, [
+    .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, maxSummaryLength) }, [
       { ...input, asOf: asOf.toISOString() },
     ])
     .catch(sayingWhy);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { endWithNpm, onInterruption } from '../dev/interruption.ts';
+import { stopWhenNpmEnds, onInterruption } from '../dev/interruption.ts';
 import { runProgram } from './program.ts';
 import { guardOutput, printFailure, reportFailure } from './terminal/output.ts';
 
@@ -10,7 +10,7 @@ const isJson = words.includes('--json');
 // By default, Node.js prints all fields of an error, and a database error contains the refused row.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, isJson)));
 onInterruption((_signal, exitCode) => process.exit(exitCode));
-endWithNpm(process.env);
+stopWhenNpmEnds(process.env);
 process.on('exit', (exitCode) => {
   if (!isJson || exitCode <= 128) return;
   const next = 'run the command again; enrich status shows what was done';

@@ -1,8 +1,15 @@
 import { CommanderError, Help, type Command } from 'commander';
-import { asUsageProblem, Command as EnrichCommand, type Flags } from './terminal/command.ts';
+import { asUsageProblem, Command as EnrichCommand, type CommonFlags } from './terminal/command.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
-import { beginCommand } from '../dev/interruption.ts';
-import { asTyped, beginOutput, beQuiet, reportFailure, tell, write } from './terminal/output.ts';
+import { scopeSignalHandlers } from '../dev/interruption.ts';
+import {
+  commandAsTyped,
+  beginOutput,
+  beQuiet,
+  reportFailure,
+  printProgress,
+  write,
+} from './terminal/output.ts';
 import { version } from '../files/project-file.ts';
 
 type Load = () => Promise<Command>;
@@ -57,7 +64,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
  * Loaders of all commands by name. A module is loaded only when its command runs, because Temporal's worker alone takes
  * half a second of processor time.
  */
-export const loaders: ReadonlyMap<string, Load> = new Map(
+export const commandLoaders: ReadonlyMap<string, Load> = new Map(
   Object.entries(groups).flatMap(([heading, commands]) =>
     Object.entries(commands).map(([name, load]): [string, Load] => [
       name,
@@ -67,13 +74,13 @@ export const loaders: ReadonlyMap<string, Load> = new Map(
 );
 
 export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const endCommand = beginCommand();
-  beginOutput(loaders.keys());
+  const endCommand = scopeSignalHandlers();
+  beginOutput(commandLoaders.keys());
   const program = emptyProgram();
-  const asked = loaders.get(parameters[0] ?? '');
+  const asked = commandLoaders.get(parameters[0] ?? '');
   const isVersionAsked = parameters[0] === '--version' || parameters[0] === '-V';
   // The help, and the suggestion for a misspelt command, need the modules of all commands.
-  const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
+  const needed = asked ? [asked] : isVersionAsked ? [] : commandLoaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program);
   // Commander's own `help` command accepts only one name, so `help budget set` becomes `budget set --help`.
@@ -134,7 +141,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
       minWidthToWrap: 20,
     })
     .configureOutput({
-      writeOut: (text) => write(process.stdout, asTyped(text)),
+      writeOut: (text) => write(process.stdout, commandAsTyped(text)),
       writeErr: (text) => write(process.stderr, text),
       outputError: () => {},
     })
@@ -142,9 +149,9 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .helpOption('-h, --help', 'this help')
     .helpCommand('help [command]', 'Show the help of a command.')
     .hook('preAction', (_, command) => {
-      if (command.opts<Flags>().quiet === true) beQuiet();
+      if (command.opts<CommonFlags>().quiet === true) beQuiet();
       for (const name of unknownSettings(process.env))
-        tell(`warning: ${name} is not a setting (.env.example)`);
+        printProgress(`warning: ${name} is not a setting (.env.example)`);
       refuseMissingValues(command);
     })
     .exitOverride();

@@ -13,7 +13,7 @@ interface RunStart {
 }
 
 /** Maximum length of a summary in Temporal's UI. */
-export const longestSummary = 180;
+export const maxSummaryLength = 180;
 
 /** Summary and details of a run in Temporal's UI. Both stay unchanged after the start, so they contain no counts. */
 export function describeStart({ runId, file, source, schedule, asOf }: RunStart): {
@@ -30,7 +30,7 @@ export function describeStart({ runId, file, source, schedule, asOf }: RunStart)
     ['steer', `the updates of this workflow, or \`enrich pause ${runId}\`, \`resume\`, \`cancel\``],
   ];
   return {
-    staticSummary: `enrich ${file}`.slice(0, longestSummary),
+    staticSummary: `enrich ${file}`.slice(0, maxSummaryLength),
     staticDetails: markdownTable(rows),
   };
 }
@@ -58,7 +58,7 @@ export function markdownTable(rows: readonly (readonly (string | number)[])[]): 
 
 /** Keeps a name on one line: Temporal's UI would wrap the name and not the value. */
 function nameText(name: string | number): string {
-  return cellText(name).slice(0, longestSummary).replaceAll(' ', '\u00a0');
+  return cellText(name).slice(0, maxSummaryLength).replaceAll(' ', '\u00a0');
 }
 
 function cellText(value: string | number): string {

@@ -16,7 +16,7 @@ let isListening = false;
 let wasSignalled = false;
 
 /** Marks the start of a command. @returns a function that removes all handlers that the command has added since */
-export function beginCommand(): () => void {
+export function scopeSignalHandlers(): () => void {
   const before = listeners.length;
   return () => void listeners.splice(before);
 }
@@ -58,7 +58,7 @@ const parentCheckMilliseconds = 500;
  * Emits SIGTERM when npx or npm ends. npm passes a signal only to the shell that it started, and a killed npm passes
  * none. After another signal nothing is emitted, because the end of the shell must not count as a second signal.
  */
-export function endWithNpm(environment: NodeJS.ProcessEnv): void {
+export function stopWhenNpmEnds(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
   const { ppid: parent } = process;
   const grandparent = parentOf(parent);

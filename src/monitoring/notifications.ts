@@ -234,7 +234,7 @@ type JobChange = Omit<Extract<Message, { event: 'job_change' }>, 'event' | 'even
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 
 /** Notifies of a scheduled time that fails before a run begins. Later failures are notified by the run's status. */
-export async function notifyingOfFailure(
+export async function notifyOnFailure(
   warehouse: Warehouse,
   time: ScheduledTime,
   begin: () => Promise<ScheduledRuns>,

@@ -1,4 +1,4 @@
-import type { ReportDocument, Section, Table } from './write-document.ts';
+import type { ReportDocument, ReportSection, ReportTable } from './write-document.ts';
 
 /**
  * Renders one HTML page. Its content security policy forbids loading anything, as a second protection against HTML in
@@ -62,7 +62,7 @@ function renderActions(actions: ReportDocument['actions']): Markup {
   </section>`;
 }
 
-function renderSection({ id, title, lead, tables }: Section): Markup {
+function renderSection({ id, title, lead, tables }: ReportSection): Markup {
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${lead === '' ? '' : html`<p class="lead">${lead}</p>`}
@@ -71,7 +71,7 @@ function renderSection({ id, title, lead, tables }: Section): Markup {
 }
 
 /** Renders a table that scrolls on narrow pages, also by keyboard. A share has a bar behind its number. */
-function renderTable({ caption, columns, rows }: Table): Markup {
+function renderTable({ caption, columns, rows }: ReportTable): Markup {
   const classOf = (column: number): Markup => (columns[column]?.numeric ? html` class="number"` : html``);
   const attributesOf = (cell: string, column: number): Markup => {
     const [, share] = /^([\d.]+) %$/.exec(cell) ?? [];

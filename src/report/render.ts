@@ -1,8 +1,8 @@
 import { lengthOfLongest } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import type { ReportDocument, Table } from './write-document.ts';
+import type { ReportDocument, ReportTable } from './write-document.ts';
 import { renderHtml } from './render-html.ts';
-import { documentOf } from './write-document.ts';
+import { reportDocumentOf } from './write-document.ts';
 
 export const reportFormats = ['markdown', 'json', 'html'] as const;
 
@@ -10,7 +10,7 @@ export type ReportFormat = (typeof reportFormats)[number];
 
 export function renderReport(report: RunReport, format: ReportFormat): string {
   if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`;
-  const document = documentOf(report);
+  const document = reportDocumentOf(report);
   return format === 'html' ? renderHtml(document) : renderMarkdown(document);
 }
 
@@ -39,7 +39,7 @@ function renderMarkdown({ title, subtitle, headline, actions, sections, footer }
 }
 
 /** Aligns columns for readers of the plain text, except a last column of text. */
-function markdownTable({ caption, columns, rows }: Table): string {
+function markdownTable({ caption, columns, rows }: ReportTable): string {
   const [header = [], ...lines] = [columns.map(({ title }) => title), ...rows].map((row) => row.map(escaped));
   const widths = columns.map(({ numeric }, at) =>
     at === columns.length - 1 && !numeric

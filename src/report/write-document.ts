@@ -22,25 +22,25 @@ export interface ReportDocument {
   readonly subtitle: string;
   readonly headline: readonly { readonly label: string; readonly value: string; readonly note: string }[];
   readonly actions: readonly { readonly what: string; readonly next: string }[];
-  readonly sections: readonly Section[];
+  readonly sections: readonly ReportSection[];
   readonly footer: string;
 }
 
-export interface Section {
+export interface ReportSection {
   readonly id: 'run' | 'outcomes' | 'coverage' | 'credits' | 'calls' | 'late-results' | 'truth';
   readonly title: string;
   readonly lead: string;
-  readonly tables: readonly Table[];
+  readonly tables: readonly ReportTable[];
 }
 
 /** A table whose first column names each row. Documents leave out tables without rows. */
-export interface Table {
+export interface ReportTable {
   readonly caption: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly string[])[];
 }
 
-export interface Column {
+export interface ReportColumn {
   readonly title: string;
   readonly numeric?: true;
 }
@@ -50,7 +50,7 @@ function tableOfNumbers(
   caption: string,
   [name = '', ...numbers]: readonly string[],
   rows: readonly (readonly [string, ...(string | number | null)[]])[],
-): Table {
+): ReportTable {
   const shown = (cell: string | number | null): string =>
     cell === null ? '–' : /^\d+(?:\.\d+)?$/.test(String(cell)) ? formatNumber(cell) : String(cell);
   return {
@@ -60,13 +60,13 @@ function tableOfNumbers(
   };
 }
 
-function numberColumns(...titles: readonly string[]): Column[] {
+function numberColumns(...titles: readonly string[]): ReportColumn[] {
   return titles.map((title) => ({ title, numeric: true }));
 }
 
 type Waste = RunReport['waste'][number];
 
-export function documentOf(report: RunReport): ReportDocument {
+export function reportDocumentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
     title: `Enrichment report: ${escapeControlsInLine(run.file)}`,
@@ -145,7 +145,7 @@ function countSentCalls(statuses: Readonly<Record<string, number>>): number {
   );
 }
 
-function outcomesSection(report: RunReport): Section {
+function outcomesSection(report: RunReport): ReportSection {
   const { run, outcomes, contested_rows: contested, lost_contacts: lost } = report;
   const counts = Object.entries(outcomes);
   const whole = counts.reduce((sum, [, number]) => sum + number, 0);
@@ -179,7 +179,7 @@ function outcomesSection(report: RunReport): Section {
   };
 }
 
-function coverageSection({ coverage: { contacts, fields } }: RunReport): Section {
+function coverageSection({ coverage: { contacts, fields } }: RunReport): ReportSection {
   return {
     id: 'coverage',
     title: 'Coverage before and after',
@@ -206,7 +206,7 @@ function coverageSection({ coverage: { contacts, fields } }: RunReport): Section
   };
 }
 
-function truthSection(evaluation: NonNullable<RunReport['evaluation']>): Section {
+function truthSection(evaluation: NonNullable<RunReport['evaluation']>): ReportSection {
   const { people, enriched, source, fields, identities_compared: compared, wrong_people: wrong } = evaluation;
   return {
     id: 'truth',
@@ -245,7 +245,7 @@ const wasteOf: Readonly<Record<Waste['kind'], string>> = {
   no_answer: 'people of calls without an answer that an operator accepted as billed',
 };
 
-function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
+function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): ReportSection {
   const { settled, held, planned, budgets } = money;
   const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
   const all: [string, string][] = [
@@ -306,7 +306,7 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
   };
 }
 
-function callsSection({ calls }: RunReport): Section {
+function callsSection({ calls }: RunReport): ReportSection {
   const { by_status: statuses, first_at: first, last_at: last, windows } = calls;
   return {
     id: 'calls',
@@ -338,7 +338,7 @@ function callsSection({ calls }: RunReport): Section {
   };
 }
 
-function lateResultsSection({ late_results: late }: RunReport): Section {
+function lateResultsSection({ late_results: late }: RunReport): ReportSection {
   const figures: [string, number][] = [
     ['calls that wait for late results', late.awaited],
     ['calls without late results at their deadline, which hold their credits', late.expired],
@@ -365,7 +365,7 @@ function lateResultsSection({ late_results: late }: RunReport): Section {
   };
 }
 
-function runSection({ run }: RunReport): Section {
+function runSection({ run }: RunReport): ReportSection {
   const { reveal, waterfall } = run.asked_for;
   const extras = [...reveal.map((kind) => `reveal ${kind}`), ...waterfall.map((kind) => `waterfall ${kind}`)];
   const facts: [string, string | null][] = [

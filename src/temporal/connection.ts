@@ -4,7 +4,7 @@ import { callTaskQueues, controlTaskQueue, searchAttributes } from '../contract/
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { markOfWorker } from './worker-identity.ts';
+import { settingsHashOfWorker } from './worker-identity.ts';
 
 export interface TemporalAddress {
   readonly address: string;
@@ -86,7 +86,7 @@ export async function readWorkerPoll(client: Client, now: Date) {
     .flatMap(({ pollers }) => pollers ?? [])
     .map(({ lastAccessTime, identity }) => ({
       secondsAgo: Math.max(0, Math.round(now.getTime() / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
-      settings: markOfWorker(identity ?? ''),
+      settings: settingsHashOfWorker(identity ?? ''),
     }));
   const secondsAgo = polls.length === 0 ? undefined : Math.min(...polls.map((poll) => poll.secondsAgo));
   const live = polls.filter((poll) => poll.secondsAgo <= longestPollSeconds);

@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts';
 /**
  * Hashes the settings that all workers must share. Secrets are left out, because users of Temporal can read the hash.
  */
-export function markSettings(config: Config, keyName: string | undefined): string {
+export function hashSharedSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;
   const receiver = webhook.publicUrl && new URL(webhook.publicUrl).host;
@@ -26,6 +26,6 @@ export function workerIdentity(mark: string): string {
   return `${process.pid}@${hostname()}, settings ${mark}`;
 }
 
-export function markOfWorker(identity: string): string | undefined {
+export function settingsHashOfWorker(identity: string): string | undefined {
   return /, settings ([\w-]+)$/.exec(identity)?.[1];
 }

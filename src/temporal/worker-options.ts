@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { markSettings, workerIdentity } from './worker-identity.ts';
+import { hashSharedSettings, workerIdentity } from './worker-identity.ts';
 
 export interface WorkerConnection {
   readonly connection: NativeConnection;
@@ -25,7 +25,7 @@ export function commonWorkerOptions(
   return {
     connection,
     namespace,
-    identity: workerIdentity(markSettings(config, codec.keyName)),
+    identity: workerIdentity(hashSharedSettings(config, codec.keyName)),
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],

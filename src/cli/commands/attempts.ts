@@ -6,11 +6,23 @@ import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { decideAttempts, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
-import { creditsOf } from '../run/run-option-flags.ts';
-import { onWarehouse, withWarehouse, settingsOfExisting, type Session } from '../session/session.ts';
-import { Command, jsonOption, noteOf, Option, wholeNumber, type Flags } from '../terminal/command.ts';
-import { approves } from '../terminal/confirm.ts';
-import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
+import { parseCreditsFlag } from '../run/run-option-flags.ts';
+import {
+  actionOnWarehouse,
+  withWarehouse,
+  readSettingsOfExistingWarehouse,
+  type Session,
+} from '../session/session.ts';
+import {
+  Command,
+  jsonOption,
+  toNote,
+  Option,
+  wholeNumberParser,
+  type CommonFlags,
+} from '../terminal/command.ts';
+import { confirmUnlessYes } from '../terminal/confirm.ts';
+import { describeFields, formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
 export function attemptsCommand(): Command {
   return new Command('attempts')
@@ -30,19 +42,19 @@ function listAttemptsCommand(): Command {
         .choices(['unknown', 'overdue', 'all'])
         .default('unknown'),
     )
-    .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
+    .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumberParser(1))
     .option(...jsonOption)
     .examples(`
   enrich attempts list
   enrich attempts list latest --status all
   enrich attempts list 0b54…              one call, with the numbers of its rows`)
-    .action(onWarehouse(showAttempts));
+    .action(actionOnWarehouse(showAttempts));
 }
 
 async function showAttempts(
   { warehouse }: Session,
   which: string | undefined,
-  { status, limit, json }: Flags & { status: 'unknown' | 'overdue' | 'all'; limit?: number },
+  { status, limit, json }: CommonFlags & { status: 'unknown' | 'overdue' | 'all'; limit?: number },
 ): Promise<void> {
   const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
   const attempts = isCall
@@ -52,10 +64,10 @@ async function showAttempts(
         status: status === 'all' ? undefined : status,
         limit,
       });
-  const list = listTable(attempts, attemptColumns, `no calls of the status ${status}`);
+  const list = formatRecords(attempts, attemptColumns, `no calls of the status ${status}`);
   printFacts<'attempt-list'>(json, attempts, isCall ? describeFields(attempts[0]!) : list);
   if (json !== true && attempts.some((call) => call.status === 'unknown' || status === 'overdue'))
-    tell(
+    printProgress(
       'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
         'release ATTEMPT if it did not; enrich usage --reconcile says what it billed',
     );
@@ -70,7 +82,7 @@ const attemptColumns = [
   'reason',
 ] as const;
 
-interface DecisionFlags extends Flags {
+interface DecisionFlags extends CommonFlags {
   readonly credits?: string;
 }
 
@@ -94,7 +106,7 @@ function settleCommand(): Command {
       await decide(
         named,
         options,
-        credits && creditsOf('--credits', credits, 'write a number such as 7 or 2.5'),
+        credits && parseCreditsFlag('--credits', credits, 'write a number such as 7 or 2.5'),
       );
     });
 }
@@ -118,26 +130,26 @@ async function decide(
   credits: string | undefined,
   isRelease = false,
 ): Promise<void> {
-  await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
+  await withWarehouse(readSettingsOfExistingWarehouse(), async ({ warehouse }) => {
     // Two of the ids that the operator gave can belong to the same call.
     const found = await Promise.all(named.map((name) => getAttempt(warehouse, name)));
     const attempts = [...new Map(found.map((attempt) => [attempt.attempt_id, attempt])).values()];
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
     for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
-    tell(listTable(attempts, attemptColumns));
+    printProgress(formatRecords(attempts, attemptColumns));
     const question = `settle ${formatCount(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
-    const isDecided = await approves(question, options, 'nothing was decided');
+    const isDecided = await confirmUnlessYes(question, options, 'nothing was decided');
     if (isDecided)
       await decideAttempts(
         warehouse,
         attempts.map((attempt) => ({
           attemptId: attempt.attempt_id,
           credits: creditsFor(attempt),
-          ...noteOf(options),
+          ...toNote(options),
         })),
       );
     const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
-    const text = listTable(after, ['attempt_id', 'status', 'people', 'credits_settled']);
+    const text = formatRecords(after, ['attempt_id', 'status', 'people', 'credits_settled']);
     printFacts(options.json, { decided: isDecided, attempts: after }, text);
   });
 }
@@ -174,20 +186,20 @@ function listDeliveriesCommand(): Command {
     .description('List the newest deliveries.')
     .argument('[run]', 'deliveries of this run; "latest" is the newest run')
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
-    .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
+    .option('--limit <n>', 'maximum number of deliveries', wholeNumberParser(1), 50)
     .option(...jsonOption)
     .examples('\n  enrich inbox list --status quarantined')
     .action(
-      onWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
+      actionOnWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
         const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
         const deliveries = await listDeliveries(warehouse, { runId, ...filter });
         const columns = ['delivery_id', 'run_id', 'origin', 'status', 'people', 'credits', 'reason'] as const;
-        printFacts(json, deliveries, listTable(deliveries, columns, 'no such deliveries'));
+        printFacts(json, deliveries, formatRecords(deliveries, columns, 'no such deliveries'));
       }),
     );
 }
 
-interface InboxFlags extends Flags {
+interface InboxFlags extends CommonFlags {
   readonly status?: string;
   readonly limit: number;
 }
@@ -199,7 +211,7 @@ function replayCommand(): Command {
     .option(...jsonOption)
     .examples('\n  enrich inbox replay 0b54…')
     .action(
-      onWarehouse(async ({ warehouse }, named: string, { json }: Flags) => {
+      actionOnWarehouse(async ({ warehouse }, named: string, { json }: CommonFlags) => {
         const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);
         await reopenDelivery(warehouse, deliveryId);
         await drainInbox(warehouse, { attemptId: attemptId ?? '' }, new AbortController().signal);

@@ -7,9 +7,9 @@ import {
   setBudget,
   type WantedLimit,
 } from '../../ledger/credit-ledger.ts';
-import { onWarehouse, withWarehouse, withSession, settingsOf } from '../session/session.ts';
-import { Command, jsonOption, noteOf, type Flags } from '../terminal/command.ts';
-import { listTable, print, printJson, tell } from '../terminal/output.ts';
+import { actionOnWarehouse, withWarehouse, withSession, readSettings } from '../session/session.ts';
+import { Command, jsonOption, toNote, type CommonFlags } from '../terminal/command.ts';
+import { formatRecords, print, printJson, printProgress } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
@@ -46,12 +46,12 @@ function showCommand(): Command {
 reserved credits have reached.
 All changes of limits: enrich sql -c 'select * from budget_changes'`)
     .action(
-      onWarehouse(async ({ warehouse: { database } }, { json }: Flags) => {
+      actionOnWarehouse(async ({ warehouse: { database } }, { json }: CommonFlags) => {
         const budgets = await readBudgets(database, shownOfEach);
         if (json === true) return printJson<'budget-list'>(budgets);
-        print(listTable(budgets));
+        print(formatRecords(budgets));
         const changes = await readBudgetHistory(database, shownOfEach);
-        if (changes.length > 0) print(listTable(changes));
+        if (changes.length > 0) print(formatRecords(changes));
       }),
     );
 }
@@ -71,17 +71,17 @@ function setBudgetCommand(): Command {
 Periods are UTC. A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) and ends with its period;
 "default" restores the setting. "run:latest" is the newest run. A limit below the used credits is refused: no budget is
 exceeded at any moment.`)
-    .action(async (name: string, limit: string, options: Flags) => {
-      const config = settingsOf();
+    .action(async (name: string, limit: string, options: CommonFlags) => {
+      const config = readSettings();
       const budget = budgetOf(name);
       const wanted = limitOf(limit);
       const { change, waiting } = await withWarehouse(config, async ({ warehouse }) => {
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-        const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, noteOf(options));
+        const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, toNote(options));
         return { change: changed, waiting: await runsWaitingFor(warehouse, changed.budgetId) };
       });
       const { budgetId, before, after } = change;
-      const say = options.json === true ? tell : print;
+      const say = options.json === true ? printProgress : print;
       say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
       if (waiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>

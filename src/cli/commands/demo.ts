@@ -1,17 +1,23 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Command, jsonOption, quietOption, type Flags, wholeNumber } from '../terminal/command.ts';
+import {
+  Command,
+  jsonOption,
+  quietOption,
+  type CommonFlags,
+  wholeNumberParser,
+} from '../terminal/command.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
-import { tell } from '../terminal/output.ts';
+import { printProgress } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { reportRun } from '../run/run-status.ts';
 import { refuseMixedWarehouse, sandboxService } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
-import { withSession, settingsOf } from '../session/session.ts';
+import { withSession, readSettings } from '../session/session.ts';
 
 const crm = 'hubspot';
 
@@ -21,24 +27,24 @@ const source = 'demo';
 export function demoCommand(): Command {
   return new Command('demo')
     .description('Enrich an invented export from the sandbox, at no cost.')
-    .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
-    .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
+    .option('--people <n>', 'people in the export', wholeNumberParser(1, 1_000_000), 300)
+    .option('--seed <n>', 'number that decides which people are invented', wholeNumberParser(0), 1)
     .option(...jsonOption)
     .option(...quietOption)
     .examples('\n  enrich demo --seed 2')
-    .action(async (options: { people: number; seed: number } & Flags) => {
+    .action(async (options: { people: number; seed: number } & CommonFlags) => {
       // The demo runs embedded: workers of a server would call the service of their own settings.
-      const config = settingsOf({
+      const config = readSettings({
         ENRICHMENT_BASE_URL: '',
         TEMPORAL_ADDRESS: '',
         WEBHOOK_PUBLIC_URL: '',
         LATE_RESULTS_POLL_AFTER: '15s',
         LATE_RESULTS_DEADLINE: '60s',
       });
-      tell(sandboxService);
+      printProgress(sandboxService);
       const ofService = ['ENRICHMENT_BASE_URL', 'TEMPORAL_ADDRESS'].filter((name) => process.env[name]);
       if (ofService.length > 0)
-        tell(
+        printProgress(
           `the sandbox has a warehouse of its own: other commands use it without ${ofService.join(' and ')}`,
         );
       const file = await writeSample(config, options.people, options.seed);

@@ -25,9 +25,9 @@ import {
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { withClient } from '../session/with-service.ts';
-import { Command, jsonOption, type Flags } from '../terminal/command.ts';
-import { printFacts, table } from '../terminal/output.ts';
-import { settingsOf } from '../session/session.ts';
+import { Command, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { printFacts, formatTable } from '../terminal/output.ts';
+import { readSettings } from '../session/session.ts';
 
 export type Finding = OutputOf<'doctor'>['findings'][number];
 
@@ -46,7 +46,7 @@ export function doctorCommand(): Command {
 Wrong settings are shown alone: correct them first.
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
-    .action(async (options: Flags) => {
+    .action(async (options: CommonFlags) => {
       const findings = [...examineNames(), ...(await examineSettings())];
       const states = findings.map((finding) => finding.state);
       const state = (['broken', 'attention'] as const).find((each) => states.includes(each)) ?? 'ok';
@@ -60,7 +60,7 @@ const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
 
 function describe(findings: readonly Finding[]): string {
   const next = findings.flatMap((each) => (each.next === undefined ? [] : [`  ${each.part}: ${each.next}`]));
-  const rows = table(findings.map(({ state, part, what }) => [marks[state], part, what]));
+  const rows = formatTable(findings.map(({ state, part, what }) => [marks[state], part, what]));
   return next.length === 0 ? rows : `${rows}\n\nnext\n${next.join('\n')}`;
 }
 
@@ -79,7 +79,7 @@ function examineNames(): Finding[] {
 
 async function examineSettings(): Promise<Finding[]> {
   try {
-    return await examine(settingsOf());
+    return await checkComponents(readSettings());
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
     return error.settings.map(({ setting, what, next = `correct ${setting}` }) => ({
@@ -102,7 +102,7 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /** Checks every component without starting one or spending credits. No finding contains a secret. */
-export async function examine(config: Config): Promise<Finding[]> {
+export async function checkComponents(config: Config): Promise<Finding[]> {
   return Promise.all(
     Object.entries(checks).map(async ([part, check]) => {
       const state = await withFailures(async () => check(config));

@@ -30,9 +30,9 @@ import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOfService, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
-import { onWarehouse } from '../session/session.ts';
-import { Command, Option, wholeNumber } from '../terminal/command.ts';
-import { print, printJson, table as aligned, tell, writeBytes } from '../terminal/output.ts';
+import { actionOnWarehouse } from '../session/session.ts';
+import { Command, Option, wholeNumberParser } from '../terminal/command.ts';
+import { print, printJson, formatTable as aligned, printProgress, writeBytes } from '../terminal/output.ts';
 
 interface ExportFlags {
   readonly for?: string;
@@ -94,7 +94,7 @@ it.
 docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
 overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.`)
     .action(
-      onWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
+      actionOnWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
         if (options.policy !== undefined && options.for === undefined)
           throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
             where: '--policy',
@@ -105,7 +105,7 @@ overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a
         if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOfService(warehouse, sandboxServiceName, { source: options.source, runId }))
-          tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
+          printProgress('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       }),
     );
 }
@@ -136,11 +136,12 @@ async function writeTable(
   });
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
-  tell(
+  printProgress(
     formatCount(rows, table === 'contacts' ? 'contact' : 'row') +
       (output === undefined ? '' : ` in ${output}`),
   );
-  if (suppressed > 0) tell(`${formatCount(suppressed, 'contact')} left out: on the suppression list`);
+  if (suppressed > 0)
+    printProgress(`${formatCount(suppressed, 'contact')} left out: on the suppression list`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
@@ -162,7 +163,7 @@ async function writeNextPart(
     write: (bytes, name) => writeTo(output + name, bytes, s3),
   });
   const newest = manifest.parts.at(-1);
-  if (newest) tell(`newest part: ${formatCount(newest.rows, 'contact')} in ${output}${newest.file}`);
+  if (newest) printProgress(`newest part: ${formatCount(newest.rows, 'contact')} in ${output}${newest.file}`);
   if (json === true) printJson<'parts-manifest'>(manifest);
 }
 
@@ -216,7 +217,8 @@ async function writeCrmImport(
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
   const choice = { importer, folder, source, since, runId, policies };
   const { manifest, replaced } = await exportForCrm(warehouse, choice);
-  if (replaced > 0) tell(`replaced ${formatCount(replaced, 'file')} of an earlier export in ${folder}`);
+  if (replaced > 0)
+    printProgress(`replaced ${formatCount(replaced, 'file')} of an earlier export in ${folder}`);
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
 }
@@ -251,12 +253,12 @@ function describe(manifest: ImportManifest, folder: string): void {
   if (files.length > 0)
     print(`files in ${folder}:\n${aligned(files.map(({ file, rows }) => [file, formatCount(rows, 'row')]))}`);
   if (contacts > 0 && missing.length > 0)
-    tell(`not filled, because the export has no such column: ${missing.join(', ')}`);
+    printProgress(`not filled, because the export has no such column: ${missing.join(', ')}`);
   const other = `source "${source}"; --source NAME takes another`;
-  tell(parts.length === 0 ? `nothing to import: ${other}` : manifest.instruction);
-  if (companies.length > 0) tell(manifest.companies_instruction!);
-  if (commands[0] !== undefined) tell(`such as: ${commands[0]}`);
-  if (cursor !== null) tell(`to export only what changes after this export: --since ${cursor}`);
+  printProgress(parts.length === 0 ? `nothing to import: ${other}` : manifest.instruction);
+  if (companies.length > 0) printProgress(manifest.companies_instruction!);
+  if (commands[0] !== undefined) printProgress(`such as: ${commands[0]}`);
+  if (cursor !== null) printProgress(`to export only what changes after this export: --since ${cursor}`);
 }
 
 /** Explanations of decisions about fields, for decisions with a name that does not explain itself. */
@@ -287,7 +289,7 @@ export function changesCommand(): Command {
   return new Command('changes')
     .description('Print contacts that changed or were deleted, in order.')
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
-    .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
+    .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumberParser(1))
     .option('--json', 'one JSON object per line, as without this flag')
     .examples(`
   enrich changes --json --limit 1000
@@ -298,7 +300,7 @@ after their first column) and changed_at. Continue with the cursor of the last l
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
 command fails: write all contacts with enrich export --output FILE --json, and continue with its cursor.`)
     .action(
-      onWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
+      actionOnWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
         writeBytes(asJsonLines(readChanges(warehouse.database, { since, limit }))),
       ),
     );

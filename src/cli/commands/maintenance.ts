@@ -5,10 +5,17 @@ import { formatNumber } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { onWarehouse, stopAfterBatch, withWarehouse, settingsOf } from '../session/session.ts';
-import { Command, quietOption, jsonOption, type Flags } from '../terminal/command.ts';
-import { changePreviewed } from '../terminal/confirm.ts';
-import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
+import { actionOnWarehouse, stopAfterBatch, withWarehouse, readSettings } from '../session/session.ts';
+import { Command, quietOption, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { previewThenChange } from '../terminal/confirm.ts';
+import {
+  formatRecords,
+  print,
+  printFacts,
+  printJson,
+  progressReporter,
+  printProgress,
+} from '../terminal/output.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -22,10 +29,10 @@ export function migrateCommand(): Command {
 Migrations only add, so they can run beside workers of this release and the previous one. They wait up to a minute for
 users of the tables. An analyst role cannot read bodies, rows of exports and tokens, and cannot write; later
 migrations update its rights.`)
-    .action(async ({ analystRole: role, json }: { analystRole?: string } & Flags) => {
-      await withWarehouse(settingsOf(), async ({ stack, migrated: { done, newer } }) => {
+    .action(async ({ analystRole: role, json }: { analystRole?: string } & CommonFlags) => {
+      await withWarehouse(readSettings(), async ({ stack, migrated: { done, newer } }) => {
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
-        if (done.length === 0) tell('the warehouse is up to date');
+        if (done.length === 0) printProgress('the warehouse is up to date');
         printFacts(json, { migrations: done, newer, analyst_role: role ?? null });
       });
     });
@@ -43,7 +50,7 @@ export function rebuildCommand(): Command {
     .explain(`
 It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.`)
     .action(
-      onWarehouse(async ({ warehouse }, { check = false, json }: Flags & { check?: boolean }) => {
+      actionOnWarehouse(async ({ warehouse }, { check = false, json }: CommonFlags & { check?: boolean }) => {
         const signal = stopAfterBatch();
         const figures = await rebuild(warehouse, {
           check,
@@ -76,7 +83,7 @@ RETENTION names how long each is kept: answers, deliveries, quarantine, staging,
 (docs/guides/retention.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
 removed. Data that an open call or delivery needs stays. Run it beside workers, and stop it at any time.`)
     .action(
-      onWarehouse(async ({ warehouse, config: { retention } }, options: Flags) => {
+      actionOnWarehouse(async ({ warehouse, config: { retention } }, options: CommonFlags) => {
         if (Object.keys(retention).length === 0)
           throw new UsageProblem('setting.missing', 'no retention is set', {
             where: 'RETENTION',
@@ -92,11 +99,11 @@ removed. Data that an open call or delivery needs stays. Run it beside workers, 
               .map(([unit, amount]) => `${formatNumber(amount)} ${unit}`)
               .join(', '),
           }));
-          print(listTable(rows));
+          print(formatRecords(rows));
           if (figures.held.length > 0)
-            print(`data of these runs is still needed:\n${listTable(figures.held)}`);
+            print(`data of these runs is still needed:\n${formatRecords(figures.held)}`);
         };
-        await changePreviewed(options, {
+        await previewThenChange(options, {
           measure: () => measurePrune(warehouse, retention),
           change: () => prune(warehouse, retention, stopAfterBatch()),
           show,

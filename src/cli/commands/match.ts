@@ -11,10 +11,10 @@ import { formatCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { toDetail, type MatchAnswer } from '../../service/client.ts';
 import { describeService, refuseMixedWarehouse, withSessionClient } from '../session/with-service.ts';
-import { withSession, settingsOf } from '../session/session.ts';
-import { Command, Option, type Flags } from '../terminal/command.ts';
-import { approves } from '../terminal/confirm.ts';
-import { describeFields, print, printJson, table, tell, write } from '../terminal/output.ts';
+import { withSession, readSettings } from '../session/session.ts';
+import { Command, Option, type CommonFlags } from '../terminal/command.ts';
+import { confirmUnlessYes } from '../terminal/confirm.ts';
+import { describeFields, print, printJson, formatTable, printProgress, write } from '../terminal/output.ts';
 
 interface IdentityFlag {
   readonly identity: keyof Identity;
@@ -44,17 +44,19 @@ export function matchCommand(): Command {
     .explain(`
 Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
 budgets (${budgetPeriodNames.join(', ')}) apply to it. Its answer is not stored.`)
-    .action(async (options: Flags & { readonly reveal?: 'email' }) => {
-      const config = settingsOf();
+    .action(async (options: CommonFlags & { readonly reveal?: 'email' }) => {
+      const config = readSettings();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);
       const reveal = options.reveal === undefined ? [] : [options.reveal];
       // `enrich match` calls the service itself, even if the settings name a Temporal server.
-      tell(describeService({ service: config.service, temporalAddress: undefined }));
+      printProgress(describeService({ service: config.service, temporalAddress: undefined }));
       const request = toDetail(person);
       const price = formatCredits(worstCaseCredits({ reveal }));
-      tell(`would send:\n${table(Object.entries(request))}\nprice in credits: at most ${price}`);
-      if (!(await approves('send it?', options, 'nothing was sent'))) {
+      printProgress(
+        `would send:\n${formatTable(Object.entries(request))}\nprice in credits: at most ${price}`,
+      );
+      if (!(await confirmUnlessYes('send it?', options, 'nothing was sent'))) {
         if (options.json === true)
           printJson({ sent: false, request: { ...request }, maximum_credits: price });
         return;

@@ -13,17 +13,17 @@ import { outputs } from '../../outputs/outputs.ts';
 import { gatherReport } from '../../report/gather.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { readAsAnalyst } from '../mcp/analyst.ts';
-import { shareSession } from '../mcp/shared-session.ts';
+import { createSharedSession } from '../mcp/shared-session.ts';
 import { checkPlan, startRun } from '../mcp/start-run.ts';
 import { planOutput } from '../run/describe-plan.ts';
 import { planExport } from '../run/plan-export.ts';
 import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
 import { specifyRun } from '../run/run-spec.ts';
-import { anyRun, readRunView } from '../run/run-status.ts';
-import { settingsOf, settingsOfExisting, type Session } from '../session/session.ts';
+import { runArgumentHelp, readRunView } from '../run/run-status.ts';
+import { readSettings, readSettingsOfExistingWarehouse, type Session } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { asUsageProblem, Command } from '../terminal/command.ts';
-import { problemOf, tell } from '../terminal/output.ts';
+import { problemOf, printProgress } from '../terminal/output.ts';
 
 export function mcpCommand(): Command {
   return new Command('mcp')
@@ -41,7 +41,7 @@ standard error.`)
       for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => stop.abort());
       const { server, closed } = createServer(stop);
       await server.connect(new StdioServerTransport());
-      tell('serving the Model Context Protocol on standard input and output');
+      printProgress('serving the Model Context Protocol on standard input and output');
       if (!stop.signal.aborted) await once(stop.signal, 'abort');
       await closed();
     });
@@ -74,7 +74,7 @@ const runInput = exportInput.extend({
   ),
   max_credits: z.number().nonnegative().describe('Most credits that the user agrees to spend on the run.'),
 });
-const namedRun = z.strictObject({ run: text.describe(anyRun) });
+const namedRun = z.strictObject({ run: text.describe(runArgumentHelp) });
 const runOutput = runFacts.extend({
   waits_for: z.string().nullable().describe('What a running run waits for.'),
 });
@@ -87,9 +87,9 @@ const sqlInput = z.strictObject({
 const sqlOutput = z.strictObject({ rows: z.array(z.record(z.string(), z.unknown())), has_more: z.boolean() });
 
 function createServer(stop: AbortController) {
-  const config = settingsOf();
-  const warehouse = shareSession(config, { temporal: false, service: false }, stop);
-  const runs = shareSession(config, { temporal: true, service: namesService(config) }, stop);
+  const config = readSettings();
+  const warehouse = createSharedSession(config, { temporal: false, service: false }, stop);
+  const runs = createSharedSession(config, { temporal: true, service: namesService(config) }, stop);
   const instructions =
     'Enriches the people of CRM exports, for credits. Call plan, show the user its price, and call run only after ' +
     `the user agrees. Then call status until the run has ended, and report. ${describeService(config)}.`;
@@ -99,7 +99,7 @@ function createServer(stop: AbortController) {
     return specifyRun(address, { ...flagsOf(given.options), ...(plan !== undefined && { plan }) }, config);
   };
   const read = <Result>(task: (session: Session) => Promise<Result>): Promise<Result> => {
-    settingsOfExisting();
+    readSettingsOfExistingWarehouse();
     return warehouse.use(task);
   };
   const statusOf = async (session: Session, run: string) => {

@@ -15,11 +15,23 @@ import {
 } from '../../suppression/suppression-list.ts';
 import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
-import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { onWarehouse, withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
-import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from '../terminal/command.ts';
-import { approves, changePreviewed } from '../terminal/confirm.ts';
-import { listTable, printFacts, tell } from '../terminal/output.ts';
+import { exportAddressOf, specifyRun } from '../run/run-spec.ts';
+import {
+  actionOnWarehouse,
+  withWarehouse,
+  readSettings,
+  readSettingsOfExistingWarehouse,
+} from '../session/session.ts';
+import {
+  Command,
+  parseContactKey,
+  jsonOption,
+  toNote,
+  wholeNumberParser,
+  type CommonFlags,
+} from '../terminal/command.ts';
+import { confirmUnlessYes, previewThenChange } from '../terminal/confirm.ts';
+import { formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
@@ -50,10 +62,10 @@ function addCommand(): Command {
     .explain(`
 ${waysToNamePerson}
 @eu.acme.example lists all of acme.example. Runs leave out every row that shares an identifier with a listed person.`)
-    .action(async (who: string[], options: Flags) => {
+    .action(async (who: string[], options: CommonFlags) => {
       const keys = keysOf(who);
-      const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
-        database.transaction().execute((transaction) => addSuppressions(transaction, keys, noteOf(options))),
+      const added = await withWarehouse(readSettings(), ({ warehouse: { database } }) =>
+        database.transaction().execute((transaction) => addSuppressions(transaction, keys, toNote(options))),
       );
       printFacts(options.json, { added, present: keys.length - added });
     });
@@ -71,12 +83,12 @@ function importCommand(): Command {
   enrich suppress import opt-outs.csv --reason "newsletter"`)
     .explain(`
 Exit code 3: "nameless rows" have no identifier, so the list lacks their people. Correct the file, and repeat.`)
-    .action(async (file: string, options: CommandFlags & Flags) => {
-      const config = settingsOf();
-      const spec = await specifyRun(addressOf(file, options), options, config);
+    .action(async (file: string, options: CommandFlags & CommonFlags) => {
+      const config = readSettings();
+      const spec = await specifyRun(exportAddressOf(file, options), options, config);
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) =>
-          suppressStagedPeople(session.warehouse, runId, noteOf(options)),
+          suppressStagedPeople(session.warehouse, runId, toNote(options)),
         ),
       );
       printFacts(options.json, { added, nameless_rows: namelessRows, first_nameless_rows: firstNameless });
@@ -92,12 +104,14 @@ function removeCommand(): Command {
     .option(...jsonOption)
     .examples(`\n  enrich suppress remove ada@orbit.example`)
     .explain(`\n${waysToNamePerson}`)
-    .action(async (who: string[], options: Flags) => {
+    .action(async (who: string[], options: CommonFlags) => {
       const keys = keysOf(who);
       const question = `let runs ask for ${formatCount(keys.length, 'listed person', 'listed people')} again?`;
-      const isRemoved = await approves(question, options, 'nothing was removed');
+      const isRemoved = await confirmUnlessYes(question, options, 'nothing was removed');
       const removed = isRemoved
-        ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => removeSuppressions(warehouse, keys))
+        ? await withWarehouse(readSettingsOfExistingWarehouse(), ({ warehouse }) =>
+            removeSuppressions(warehouse, keys),
+          )
         : 0;
       printFacts(options.json, { removed, absent: isRemoved ? keys.length - removed : 0 });
     });
@@ -107,14 +121,14 @@ function listCommand(): Command {
   return new Command('list')
     .description('Show the newest entries of the list without names, or whether people are on it.')
     .argument('[who...]', 'people or @domain: their entries; exit code 3: at least one is on the list')
-    .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
+    .option('--limit <n>', 'maximum number of entries', wholeNumberParser(1), 50)
     .option(...jsonOption)
     .examples(`\n  enrich suppress list\n  enrich suppress list ada@orbit.example`)
     .explain(`\n${waysToNamePerson}`)
     .action(
-      onWarehouse(
-        async ({ warehouse }, who: string[], { json, limit }: Flags & { readonly limit: number }) => {
-          const found = await findSuppressions(warehouse.database, who.map(keyOf));
+      actionOnWarehouse(
+        async ({ warehouse }, who: string[], { json, limit }: CommonFlags & { readonly limit: number }) => {
+          const found = await findSuppressions(warehouse.database, who.map(suppressionKeyOf));
           const listed = found.map(({ length }) => length > 0);
           const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
           const counts = await countSuppressions(warehouse);
@@ -122,7 +136,7 @@ function listCommand(): Command {
           const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
           const lines = [
             ...answers,
-            listTable(entries, undefined, 'no entries'),
+            formatRecords(entries, undefined, 'no entries'),
             `entries: ${JSON.stringify(counts)}`,
           ];
           printFacts(json, { counts, listed, entries }, lines.join('\n'));
@@ -132,11 +146,11 @@ function listCommand(): Command {
 }
 
 function keysOf(who: readonly string[]): string[] {
-  return [...new Set(who.map(keyOf))];
+  return [...new Set(who.map(suppressionKeyOf))];
 }
 
 /** Returns the suppression key of a person or domain in an argument. Errors leave out the text: it is personal data. */
-export function keyOf(text: string, index: number): string {
+export function suppressionKeyOf(text: string, index: number): string {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject.key;
   const [what, next] = isFreeMailText(text)
@@ -166,27 +180,31 @@ numbers of rows, outcomes, calls and credits stay. The suppression list gets has
 restores the data. Exports that you keep, the CRM, and backups are not changed (docs/guides/privacy.md). "same name":
 people of this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.`)
     .action(
-      onWarehouse(async ({ warehouse }, who: string | undefined, options: Flags & { contact?: string }) => {
-        const { contact } = options;
-        if ((who === undefined) === (contact === undefined))
-          throw unclear('the command needs exactly one person', 'enrich erase');
-        const keys =
-          who === undefined ? await keysOfContact(warehouse, contactOf(contact!)) : [keyOfPerson(who)];
-        const sameName = await findNamesakes(warehouse, keys);
-        const show = (figures: ErasureFigures, erased: boolean): void => {
-          const found = Object.values(figures).some((figure) => figure > 0);
-          if (!found) tell('the warehouse has nothing of this person; check the spelling');
-          printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName });
-          if (erased) tell('the person is on the suppression list: no run asks for them');
-        };
-        await changePreviewed(options, {
-          measure: () => measureErasure(warehouse, keys),
-          change: () => erase(warehouse, keys, noteOf(options)),
-          show,
-          question: 'erase this person, and put them on the suppression list?',
-          unchanged: 'nothing was removed',
-        });
-      }),
+      actionOnWarehouse(
+        async ({ warehouse }, who: string | undefined, options: CommonFlags & { contact?: string }) => {
+          const { contact } = options;
+          if ((who === undefined) === (contact === undefined))
+            throw unclear('the command needs exactly one person', 'enrich erase');
+          const keys =
+            who === undefined
+              ? await keysOfContact(warehouse, parseContactKey(contact!))
+              : [keyOfPerson(who)];
+          const sameName = await findNamesakes(warehouse, keys);
+          const show = (figures: ErasureFigures, erased: boolean): void => {
+            const found = Object.values(figures).some((figure) => figure > 0);
+            if (!found) printProgress('the warehouse has nothing of this person; check the spelling');
+            printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName });
+            if (erased) printProgress('the person is on the suppression list: no run asks for them');
+          };
+          await previewThenChange(options, {
+            measure: () => measureErasure(warehouse, keys),
+            change: () => erase(warehouse, keys, toNote(options)),
+            show,
+            question: 'erase this person, and put them on the suppression list?',
+            unchanged: 'nothing was removed',
+          });
+        },
+      ),
     );
 }
 

@@ -3,10 +3,10 @@ import { databaseUrlWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { quoteForShell } from '../../domain/text/format.ts';
-import { untilStopped, withSession, type Session, settingsOf } from '../session/session.ts';
+import { untilStopped, withSession, type Session, readSettings } from '../session/session.ts';
 import { refuseMixedWarehouse } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, formatTable, printProgress } from '../terminal/output.ts';
 
 export function devCommand(): Command {
   return new Command('dev')
@@ -16,13 +16,17 @@ export function devCommand(): Command {
 Other commands in the same folder use these servers meanwhile, also another enrich dev. The last command stops them.
 Their data stays for the next start.`)
     .action(async () => {
-      await withSession(settingsOf(), { temporal: true, service: true, isServer: true }, async (session) => {
-        await session.work();
-        print(describeStack(session));
-        tell('\nstop it with Ctrl-C');
-        await untilStopped();
-        tell('stopping: waiting for calls in flight');
-      });
+      await withSession(
+        readSettings(),
+        { temporal: true, service: true, isServer: true },
+        async (session) => {
+          await session.work();
+          print(describeStack(session));
+          printProgress('\nstop it with Ctrl-C');
+          await untilStopped();
+          printProgress('stopping: waiting for calls in flight');
+        },
+      );
     });
 }
 
@@ -32,7 +36,7 @@ function describeStack({ config, stack, receiver }: Session): string {
   const here = own ? httpUrlOf(own) : 'in another command';
   const { publicUrl } = config.webhook;
   const passwordFile = quoteForShell(`${config.embedded.directories.postgres}/password`);
-  return table([
+  return formatTable([
     ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
     ['database', database],
@@ -54,16 +58,16 @@ Any number of workers may run, on any number of machines: they share rate limits
 SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s. If the
 database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.`)
     .action(async () => {
-      const config = settingsOf();
+      const config = readSettings();
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
         await refuseMixedWarehouse(session);
         await session.work();
-        tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
+        printProgress(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
         // All workers of a deployment need the same settings. This log line shows a worker that was not restarted after
         // a change.
-        tell(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
+        printProgress(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
         await untilStopped();
-        tell('draining: no further call begins; waiting for calls in flight');
+        printProgress('draining: no further call begins; waiting for calls in flight');
       });
     });
 }
@@ -78,12 +82,12 @@ The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080), behind a rever
 poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/explanation/late-results.md).`)
     .action(async () => {
       const { defaultListen, runReceiver } = await import('../session/servers.ts');
-      const config = settingsOf();
+      const config = readSettings();
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, session);
-        tell(`receiver on ${httpUrlOf(receiver)}; stop it with Ctrl-C or SIGTERM`);
+        printProgress(`receiver on ${httpUrlOf(receiver)}; stop it with Ctrl-C or SIGTERM`);
         await untilStopped();
-        tell('stopping: deliveries that have arrived are stored');
+        printProgress('stopping: deliveries that have arrived are stored');
         await receiver.close();
       });
     });
@@ -101,7 +105,7 @@ the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it list
 (CODEC_SERVER_LISTEN). For other machines, set CODEC_SERVER_TOKEN, the clients' bearer token
 (docs/guides/production.md).`)
     .action(async () => {
-      const { temporalCodec, codecServer } = settingsOf();
+      const { temporalCodec, codecServer } = readSettings();
       if (temporalCodec === undefined) {
         throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {
           where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',
@@ -128,7 +132,7 @@ the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it list
           error,
         );
       });
-      tell(`codec server on ${httpUrlOf(endpoint)}; stop it with Ctrl-C or SIGTERM`);
+      printProgress(`codec server on ${httpUrlOf(endpoint)}; stop it with Ctrl-C or SIGTERM`);
       await untilStopped();
       await endpoint.close();
     });

@@ -7,10 +7,17 @@ import {
   type DecidedContact,
   type Review,
 } from '../../people/decisions/reviews.ts';
-import { onWarehouse } from '../session/session.ts';
-import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from '../terminal/command.ts';
-import { changePreviewed } from '../terminal/confirm.ts';
-import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
+import { actionOnWarehouse } from '../session/session.ts';
+import {
+  Command,
+  parseContactKey,
+  jsonOption,
+  toNote,
+  wholeNumberParser,
+  type CommonFlags,
+} from '../terminal/command.ts';
+import { previewThenChange } from '../terminal/confirm.ts';
+import { describeFields, formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
 export function reviewCommand(): Command {
   return new Command('review')
@@ -32,15 +39,15 @@ function listCommand(): Command {
     .description('List contacts without data that could be a known person; or show one with its decisions.')
     .option('--source <name>', 'only contacts of this source')
     .option('--contact <source/id>', 'all about this contact')
-    .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
+    .option('--limit <n>', 'maximum number of contacts and people', wholeNumberParser(1), 50)
     .option(...jsonOption)
     .examples(
       '\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
     )
     .action(
-      onWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
+      actionOnWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
         if (contact !== undefined) {
-          const review = await readReview(database, contactOf(contact));
+          const review = await readReview(database, parseContactKey(contact));
           return printFacts(json, review, describe(review));
         }
         if (source !== undefined) await requireSource(database, source);
@@ -49,14 +56,14 @@ function listCommand(): Command {
         printFacts(
           json,
           withheld,
-          listTable(withheld, ['source', 'contact_id', 'person_id', 'reason'], none),
+          formatRecords(withheld, ['source', 'contact_id', 'person_id', 'reason'], none),
         );
-        if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
+        if (withheld.length === limit) printProgress(`there may be more: --limit ${limit * 10} shows more`);
       }),
     );
 }
 
-interface ListFlags extends Flags {
+interface ListFlags extends CommonFlags {
   readonly source?: string;
   readonly contact?: string;
   readonly limit: number;
@@ -65,8 +72,8 @@ interface ListFlags extends Flags {
 function describe({ candidates, decisions: decided, ...contact }: Review): string {
   return [
     describeFields(contact),
-    ...(candidates.length === 0 ? [] : ['could be', listTable(candidates)]),
-    ...(decided.length === 0 ? [] : ['decided', listTable(decided)]),
+    ...(candidates.length === 0 ? [] : ['could be', formatRecords(candidates)]),
+    ...(decided.length === 0 ? [] : ['decided', formatRecords(decided)]),
   ].join('\n');
 }
 
@@ -97,11 +104,11 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .option(...jsonOption)
     .examples(`\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .action(
-      onWarehouse(
-        async ({ warehouse }, source: string, contactId: string, personId: string, options: Flags) => {
+      actionOnWarehouse(
+        async ({ warehouse }, source: string, contactId: string, personId: string, options: CommonFlags) => {
           const decision = { source, contactId, personId, verdict };
           const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
-            if (!isNew) tell('this was decided before');
+            if (!isNew) printProgress('this was decided before');
             printFacts(options.json, {
               recorded,
               source,
@@ -112,9 +119,9 @@ function decisionCommand(name: keyof typeof decisions): Command {
               person_now: personNow,
             });
           };
-          await changePreviewed(options, {
-            measure: () => previewDecision(warehouse, decision, noteOf(options)),
-            change: () => recordDecision(warehouse, decision, noteOf(options)),
+          await previewThenChange(options, {
+            measure: () => previewDecision(warehouse, decision, toNote(options)),
+            change: () => recordDecision(warehouse, decision, toNote(options)),
             show,
             question: 'record the decision?',
             unchanged: 'nothing was recorded',

@@ -5,12 +5,12 @@ import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts'
 import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
-import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
+import { exportAddressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
 import { reportRun } from '../run/run-status.ts';
-import { settingsOf, withSession, withWarehouse } from '../session/session.ts';
+import { readSettings, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
-import { tell, tellAlways } from '../terminal/output.ts';
+import { printProgress, printNotice } from '../terminal/output.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc').description(
@@ -44,13 +44,13 @@ type RunFlags = CommandFlags & { readonly yes?: boolean };
 function enrichingCommand(name: string, priority: RunPriority): Command {
   const command = new Command(name).option('--yes', 'approve the plan without asking');
   return withCommandFlags(command).action(async (file: string | undefined, options: RunFlags) => {
-    const config = settingsOf();
-    const spec = await specifyRun(addressOf(file, options), options, config, priority);
-    tell(describeService(config));
+    const config = readSettings();
+    const spec = await specifyRun(exportAddressOf(file, options), options, config, priority);
+    printProgress(describeService(config));
     const asks = options.yes !== true;
     if (asks && !process.stdin.isTTY) {
       await showPlan(config, spec, options);
-      tellAlways('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
+      printNotice('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
       process.exitCode = exitCodes.needsOperator;
       return;
     }
@@ -69,9 +69,9 @@ export function planCommand(): Command {
   enrich plan --query "select * from crm.contacts where stage = 'lead'"
   enrich run contacts.csv --plan HASH --yes     runs only the printed plan`)
     .action(async (file: string | undefined, options: CommandFlags) => {
-      const config = settingsOf();
-      tell(describeService(config));
-      const spec = await specifyRun(addressOf(file, options), options, config);
+      const config = readSettings();
+      printProgress(describeService(config));
+      const spec = await specifyRun(exportAddressOf(file, options), options, config);
       await showPlan(config, spec, options);
     });
 }

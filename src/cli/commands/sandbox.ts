@@ -1,6 +1,6 @@
 import { portTakenProblem, UsageProblem } from '../../domain/problem.ts';
 import { InvalidArgumentError } from 'commander';
-import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
+import { Command, parseShare, wholeNumberParser, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
 import { scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
@@ -22,21 +22,26 @@ export function sandboxCommand(): Command {
     .option(
       '--port <n>',
       'port on 127.0.0.1 (0: a free one; SANDBOX_PORT)',
-      wholeNumber(0, 65_535),
+      wholeNumberParser(0, 65_535),
       Number(process.env['SANDBOX_PORT'] || 8650),
     )
     .option('--api-key <key>', 'accepted key', defaultApiKey)
     .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
-    .option('--match-rate <share>', 'share of the people in your export that the sandbox knows', share, 0.82)
-    .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumber(0), 6_000)
-    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
+    .option(
+      '--match-rate <share>',
+      'share of the people in your export that the sandbox knows',
+      parseShare,
+      0.82,
+    )
+    .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumberParser(0), 6_000)
+    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumberParser(0), 40)
     .option(
       '--late-delay <ms>',
       'longest time in milliseconds until phones and waterfall results exist',
-      wholeNumber(0),
+      wholeNumberParser(0),
       3_000,
     )
-    .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
+    .option('--seed <n>', 'number that decides which people are invented', wholeNumberParser(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/reference/sandbox.md)')
     .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', clockFrom)
     .option(

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonOption, Option, type Flags } from '../terminal/command.ts';
+import { Command, jsonOption, Option, type CommonFlags } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
-import { approves } from '../terminal/confirm.ts';
-import { printFacts, tell } from '../terminal/output.ts';
+import { confirmUnlessYes } from '../terminal/confirm.ts';
+import { printFacts, printProgress } from '../terminal/output.ts';
 import { withScheduleFlags } from '../run/run-option-flags.ts';
 import { defineSchedule, type ScheduleFlags } from '../schedule/schedule-definition.ts';
 import {
@@ -12,9 +12,19 @@ import {
   putSchedule,
   triggerSchedule,
 } from '../schedule/schedule-server.ts';
-import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
-import { warnOfWorkers } from '../session/live-workers.ts';
-import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
+import {
+  describeFoundExport,
+  describeSchedules,
+  describeSchedule,
+  scheduleFactsOf,
+} from '../schedule/schedule-view.ts';
+import { warnAboutWorkers } from '../session/live-workers.ts';
+import {
+  withSession,
+  type Session,
+  readSettings,
+  readSettingsOfExistingWarehouse,
+} from '../session/session.ts';
 
 export function scheduleCommand(): Command {
   return new Command('schedule')
@@ -62,15 +72,15 @@ function setCommand(): Command {
     --every-new "/exports/inbox/*.csv"
   enrich schedule set synced --cron @daily --max-credits 500 \\
     --query "select * from crm.contacts"`)
-    .action(async (name: string, file: string | undefined, flags: ScheduleFlags & Flags) => {
-      const config = settingsOf();
+    .action(async (name: string, file: string | undefined, flags: ScheduleFlags & CommonFlags) => {
+      const config = readSettings();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
         const created = await putSchedule(client, definition);
-        tell(`${created ? 'created' : 'replaced'} ${name}`);
-        tell(await describeFoundExport(session, definition));
-        await warnOfWorkers(session);
-        const facts = await factsOf(session, await getSchedule(client, name));
+        printProgress(`${created ? 'created' : 'replaced'} ${name}`);
+        printProgress(await describeFoundExport(session, definition));
+        await warnAboutWorkers(session);
+        const facts = await scheduleFactsOf(session, await getSchedule(client, name));
         printFacts(flags.json, { ...facts, created }, describeSchedule(facts));
       });
     });
@@ -82,27 +92,28 @@ function showCommand(): Command {
     .argument('[name]', 'name of the schedule (default: all schedules, as a list)')
     .option(...jsonOption)
     .examples('\n  enrich schedule show\n  enrich schedule show nightly')
-    .action(async (name: string | undefined, options: Flags) => {
-      await withSchedules(settingsOfExisting(), async (session, client) => {
+    .action(async (name: string | undefined, options: CommonFlags) => {
+      await withSchedules(readSettingsOfExistingWarehouse(), async (session, client) => {
         if (name !== undefined) {
-          const facts = await factsOf(session, await getSchedule(client, name));
+          const facts = await scheduleFactsOf(session, await getSchedule(client, name));
           return printFacts(options.json, facts, describeSchedule(facts));
         }
         const facts = [];
-        for (const schedule of await listSchedules(client)) facts.push(await factsOf(session, schedule));
-        printFacts(options.json, facts, describeList(facts));
+        for (const schedule of await listSchedules(client))
+          facts.push(await scheduleFactsOf(session, schedule));
+        printFacts(options.json, facts, describeSchedules(facts));
       });
     });
 }
 
 function triggerCommand(): Command {
   return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
-    async (name: string, options: Flags) => {
-      await withSchedules(settingsOfExisting(), async (session, client) => {
+    async (name: string, options: CommonFlags) => {
+      await withSchedules(readSettingsOfExistingWarehouse(), async (session, client) => {
         const { definition } = await getSchedule(client, name);
         await triggerSchedule(client, definition);
-        await warnOfWorkers(session);
-        tell(
+        await warnAboutWorkers(session);
+        printProgress(
           `while a run is in progress, the policy ${definition.overlap} holds: enrich schedule show ${name}`,
         );
         printFacts(options.json, { name, triggered: true });
@@ -114,13 +125,17 @@ function triggerCommand(): Command {
 function deleteCommand(): Command {
   return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
     .option('--yes', 'delete without asking')
-    .action(async (name: string, options: Flags) => {
-      await withSchedules(settingsOfExisting(), async (_, client) => {
+    .action(async (name: string, options: CommonFlags) => {
+      await withSchedules(readSettingsOfExistingWarehouse(), async (_, client) => {
         const known = await getSchedule(client, name);
-        const deleted = await approves(`delete the schedule ${name}?`, options, 'nothing was deleted');
+        const deleted = await confirmUnlessYes(
+          `delete the schedule ${name}?`,
+          options,
+          'nothing was deleted',
+        );
         const continuing = deleted ? await deleteSchedule(client, known) : [];
         for (const runId of continuing)
-          tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
+          printProgress(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
         printFacts(options.json, { name, deleted, continuing });
       });
     });

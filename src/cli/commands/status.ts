@@ -8,7 +8,7 @@ import { renderReport, reportFormats, type ReportFormat } from '../../report/ren
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
 import {
-  anyRun,
+  runArgumentHelp,
   correctedFacts,
   describeUiAddress,
   describeMissingCalls,
@@ -16,15 +16,15 @@ import {
   readRunView,
   shortRunId,
 } from '../run/run-status.ts';
-import { onWarehouse, type Session } from '../session/session.ts';
-import { Command, Option, wholeNumber, type Flags } from '../terminal/command.ts';
+import { actionOnWarehouse, type Session } from '../session/session.ts';
+import { Command, Option, wholeNumberParser, type CommonFlags } from '../terminal/command.ts';
 import {
-  asTyped,
+  commandAsTyped,
   fits,
-  listTable,
+  formatRecords,
   print,
   printFacts,
-  tell,
+  printProgress,
   terminalWidth,
   write,
 } from '../terminal/output.ts';
@@ -32,23 +32,25 @@ import {
 export function statusCommand(): Command {
   return new Command('status')
     .description('Show the status and figures of a run, or list the newest runs.')
-    .argument('[run]', anyRun)
+    .argument('[run]', runArgumentHelp)
     .option('--json', 'result as one JSON object; without a run, as one JSON array')
-    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
+    .option('--limit <n>', 'maximum number of runs', wholeNumberParser(1, 10_000), 20)
     .examples('\n  enrich status\n  enrich status latest --json')
     .action(
-      onWarehouse(async (session, runId: string | undefined, options: Flags & { limit: number }) => {
-        if (runId === undefined) return showRuns(session, options);
-        const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
-        printRun(view, options.json === true);
-        if (session.config.temporalAddress === undefined) return;
-        const uiAddress = describeUiAddress(session, view.facts.run_id);
-        if (uiAddress !== undefined) (options.json === true ? tell : print)(`  ${uiAddress}`);
-      }),
+      actionOnWarehouse(
+        async (session, runId: string | undefined, options: CommonFlags & { limit: number }) => {
+          if (runId === undefined) return showRuns(session, options);
+          const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
+          printRun(view, options.json === true);
+          if (session.config.temporalAddress === undefined) return;
+          const uiAddress = describeUiAddress(session, view.facts.run_id);
+          if (uiAddress !== undefined) (options.json === true ? printProgress : print)(`  ${uiAddress}`);
+        },
+      ),
     );
 }
 
-async function showRuns(session: Session, { json, limit }: Flags & { limit: number }): Promise<void> {
+async function showRuns(session: Session, { json, limit }: CommonFlags & { limit: number }): Promise<void> {
   const { warehouse } = session;
   const views = [];
   for (const { runId } of await listRuns(warehouse, limit))
@@ -62,17 +64,19 @@ async function showRuns(session: Session, { json, limit }: Flags & { limit: numb
     file: facts.file,
   }));
   const none = 'no runs yet: enrich run FILE begins one';
-  const whole = listTable(rows, undefined, none);
+  const whole = formatRecords(rows, undefined, none);
   const width = terminalWidth(process.stdout);
   const short = rows.map((row) => ({ ...row, run: shortRunId(row.run) }));
   const file = Object.keys(rows[0] ?? {}).indexOf('file');
-  const list = fits(whole, width) ? whole : listTable(short, undefined, none, { width, cutFirst: [file] });
+  const list = fits(whole, width)
+    ? whole
+    : formatRecords(short, undefined, none, { width, cutFirst: [file] });
   printFacts<'run-list'>(
     json,
     views.map(({ facts }) => facts),
     list,
   );
-  const hint = json === true ? tell : print;
+  const hint = json === true ? printProgress : print;
   for (const { facts, status } of views)
     if (status !== facts.status && facts.reason !== null)
       hint(`  ${facts.run_id}: ${facts.reason}\n  next: ${facts.next ?? ''}`);
@@ -106,7 +110,7 @@ function formatOf(output: string): ReportFormat {
 export function reportCommand(): Command {
   return new Command('report')
     .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')
-    .argument('<run>', anyRun)
+    .argument('<run>', runArgumentHelp)
     .addOption(new Option('--format <format>', 'default: by the file’s extension').choices(reportFormats))
     .option('--output <file>', 'file, which is replaced (default: standard output)')
     .option(
@@ -119,7 +123,7 @@ export function reportCommand(): Command {
     .explain(`
 The HTML page is one file that needs no network. No report holds data of the people in the file.`)
     .action(
-      onWarehouse(async (session, runId: string, options: ReportFlags) => {
+      actionOnWarehouse(async (session, runId: string, options: ReportFlags) => {
         const { warehouse, config } = session;
         const { rateLimits } = config;
         const { truth } = options;
@@ -129,14 +133,14 @@ The HTML page is one file that needs no network. No report holds data of the peo
         const text = renderReport(report, format);
         const facts = await readRunFacts(warehouse, runId);
         const withoutCalls = await describeMissingCalls(session, facts);
-        if (withoutCalls !== undefined) tell(withoutCalls);
+        if (withoutCalls !== undefined) printProgress(withoutCalls);
         if (output !== undefined) {
           const path = resolve(output);
           await writeFile(path, text).catch((error: unknown) => {
             throw asUnwritable(error, 'the report', path);
           });
-          tell(`written to ${path}`);
-        } else write(process.stdout, format === 'markdown' ? asTyped(text) : text);
+          printProgress(`written to ${path}`);
+        } else write(process.stdout, format === 'markdown' ? commandAsTyped(text) : text);
       }),
     );
 }

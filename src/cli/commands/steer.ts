@@ -3,23 +3,23 @@ import type { RunFacts } from '../../contract/run-facts.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
-import { interruptionOf, waitForRun } from '../run/follow-run.ts';
-import { anyRun, namedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
+import { interruptSignalOfRun, waitForRun } from '../run/follow-run.ts';
+import { runArgumentHelp, findNamedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
-import { warnOfWorkers } from '../session/live-workers.ts';
-import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, Option, jsonOption, noteOf, quietOption, type Flags } from '../terminal/command.ts';
+import { warnAboutWorkers } from '../session/live-workers.ts';
+import { withSession, type Session, readSettingsOfExistingWarehouse } from '../session/session.ts';
+import { Command, Option, jsonOption, toNote, quietOption, type CommonFlags } from '../terminal/command.ts';
 
 export function approveCommand(): Command {
   return new Command('approve')
     .description('Show the plan of a run that awaits approval, ask, and wait for the run.')
-    .argument('<run>', anyRun)
+    .argument('<run>', runArgumentHelp)
     .option('--yes', 'approve the plan without asking')
     .option(...jsonOption)
     .option(...quietOption)
     .examples('\n  enrich approve latest')
     .explain('\nThe approval holds only for the plan that the command shows.')
-    .action((name: string, flags: Flags) =>
+    .action((name: string, flags: CommonFlags) =>
       withRun(name, namesService, async (session, run) =>
         reportRun(session, await approvePlan(session, run, flags.yes !== true), flags.json),
       ),
@@ -29,14 +29,14 @@ export function approveCommand(): Command {
 export function resumeCommand(): Command {
   return new Command('resume')
     .description('Continue a paused or interrupted run, and wait for it.')
-    .argument('<run>', anyRun)
+    .argument('<run>', runArgumentHelp)
     .option(...jsonOption)
     .option(...quietOption)
     .examples('\n  enrich resume latest\n  enrich resume 32f8a1')
     .explain(`
 A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
 A plan without your approval stays without it: enrich approve RUN.`)
-    .action((name: string, flags: Flags) =>
+    .action((name: string, flags: CommonFlags) =>
       withRun(name, namesService, async (session, run) =>
         reportRun(session, await continueRun(session, run), flags.json),
       ),
@@ -48,7 +48,7 @@ async function continueRun(session: Session, run: RunRecord): Promise<RunFacts> 
   // A worker may have finished the run after the operator read the hint to resume it.
   if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
   await checkService(session, run.options);
-  const interrupted = interruptionOf(session, run.runId);
+  const interrupted = interruptSignalOfRun(session, run.runId);
   return waitForRun(session, await resumeRun(session, run, false), interrupted);
 }
 
@@ -58,10 +58,10 @@ function withRun(
   needsService: (config: Config) => boolean,
   work: (session: Session, run: RunRecord) => Promise<void>,
 ): Promise<void> {
-  const config = settingsOfExisting();
+  const config = readSettingsOfExistingWarehouse();
   return withSession(config, { temporal: true, service: needsService(config) }, async (session) => {
-    const run = await namedRun(session, name);
-    await warnOfWorkers(session);
+    const run = await findNamedRun(session, name);
+    await warnAboutWorkers(session);
     await work(session, run);
   });
 }
@@ -81,14 +81,14 @@ export function cancelCommand(): Command {
 function steerCommand(name: string, description: string, steer: typeof pauseRun): Command {
   return new Command(name)
     .description(description)
-    .argument('<run>', anyRun)
+    .argument('<run>', runArgumentHelp)
     .keepNote('shown by enrich status, in the Temporal UI and in the report')
     .option(...jsonOption)
     .examples(`\n  enrich ${name} latest --reason "budget review"`)
     .explain(`
 The command records its decision before it waits for a worker. Ctrl-C is safe meanwhile: no further call is made.`)
-    .action(async (runName: string, flags: Flags) => {
-      const { by, reason = '' } = noteOf(flags);
+    .action(async (runName: string, flags: CommonFlags) => {
+      const { by, reason = '' } = toNote(flags);
       const isEmbedded = ({ temporalAddress }: Config): boolean => temporalAddress === undefined;
       await withRun(runName, isEmbedded, async (session, run) => {
         await steer(session, run, { by, reason });

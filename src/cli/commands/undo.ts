@@ -1,4 +1,4 @@
-import { Command, jsonOption, Option, noteOf, quietOption, type Flags } from '../terminal/command.ts';
+import { Command, jsonOption, Option, toNote, quietOption, type CommonFlags } from '../terminal/command.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { statusText } from '../../contract/run-transitions.ts';
@@ -11,12 +11,12 @@ import {
   undoRun,
   type DiscardedAnswers,
 } from '../../runs/undo-run.ts';
-import { approves } from '../terminal/confirm.ts';
-import { anyRun, describeUndone } from '../run/run-status.ts';
-import { progressReporter, printFacts, table, tell, tellAlways } from '../terminal/output.ts';
-import { onWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
+import { confirmUnlessYes } from '../terminal/confirm.ts';
+import { runArgumentHelp, describeUndo } from '../run/run-status.ts';
+import { progressReporter, printFacts, formatTable, printProgress, printNotice } from '../terminal/output.ts';
+import { actionOnWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 
-interface UndoFlags extends Flags {
+interface UndoFlags extends CommonFlags {
   readonly revert?: boolean;
   readonly discardAnswers?: boolean;
 }
@@ -24,7 +24,7 @@ interface UndoFlags extends Flags {
 export function undoCommand(): Command {
   return new Command('undo')
     .description('Take the contact records of a run back. What was paid for stays known.')
-    .argument('<run>', anyRun)
+    .argument('<run>', runArgumentHelp)
     .addOption(new Option('--revert', 'revert an earlier undo of the run').conflicts('discardAnswers'))
     .option('--discard-answers', 'also remove what its answers said: a rerun pays again; cannot be reverted')
     .keepNote('kept with the run; no names')
@@ -40,7 +40,7 @@ Contacts that only the export of this run has lose their data. Contacts that oth
 that these exports show. The people stay known: the same file under its right source gets their data without calls. With
 --discard-answers, the next run asks and pays again. The run must have ended, and settled credits are not refunded
 (docs/guides/undo.md).`)
-    .action(onWarehouse(undo));
+    .action(actionOnWarehouse(undo));
 }
 
 async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {
@@ -68,15 +68,15 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
       text,
     );
   if (isDone && !discards) {
-    const state = run.undone ? `undone already: ${describeUndone(run.undone)}` : 'not undone';
+    const state = run.undone ? `undone already: ${describeUndo(run.undone)}` : 'not undone';
     return answer(`the run is ${state}; nothing was changed`, !revert);
   }
-  const say = options.yes === true ? tell : tellAlways;
+  const say = options.yes === true ? printProgress : printNotice;
   const effect = revert ? 'get their data back' : 'lose their data';
   say(`run ${runId}\n  export: ${run.fileName} (${run.source ?? 'no source'})`);
   if (!isDone)
     say(
-      table([
+      formatTable([
         ['contacts with data of this run', removed + restored],
         [`  ${effect}: no other export has them`, removed],
         ['  stay: other exports have them too', restored],
@@ -90,13 +90,13 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
     );
   const undoQuestion = isDone ? 'remove what the answers of this run said?' : 'undo this run?';
   const question = revert ? 'revert the undo of this run?' : undoQuestion;
-  if (!(await approves(question, options, 'nothing was changed')))
+  if (!(await confirmUnlessYes(question, options, 'nothing was changed')))
     return answer(run.undone ? 'the run stays undone' : 'the run is not undone', run.undone !== null);
   const signal = stopAfterBatch();
   const progress = progressReporter('contacts and people');
   const change = revert
     ? () => revertUndo(warehouse, runId, signal, progress)
-    : () => undoRun(warehouse, runId, noteOf(options), signal, progress);
+    : () => undoRun(warehouse, runId, toNote(options), signal, progress);
   if (!isDone && !(await change()).complete)
     throw new Problem('undo.interrupted', 'stopped before all contacts were decided about', {
       where: runId,

@@ -7,10 +7,15 @@ import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
-import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
+import {
+  withSession,
+  type Session,
+  readSettings,
+  readSettingsOfExistingWarehouse,
+} from '../session/session.ts';
 import { withSessionClient } from '../session/with-service.ts';
-import { Command, jsonOption, type Flags } from '../terminal/command.ts';
-import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { Command, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { formatRecords, print, printFacts, printJson, printProgress } from '../terminal/output.ts';
 
 export function usageCommand(): Command {
   return new Command('usage')
@@ -26,8 +31,8 @@ The service states windows of a minute, an hour and a day. A window without a li
 unlimited: another window, such as --rate-limits 20/10s of the sandbox, can limit them.
 --reconcile: of the held credits, the service has billed at most what is billed and not settled. Unexplained credits
 are beyond both: those of another program, or of calls that the warehouse lacks (docs/guides/budgets.md).`)
-    .action(async ({ json, reconcile }: Flags & { readonly reconcile?: boolean }) => {
-      const config = reconcile === true ? settingsOfExisting() : settingsOf();
+    .action(async ({ json, reconcile }: CommonFlags & { readonly reconcile?: boolean }) => {
+      const config = reconcile === true ? readSettingsOfExistingWarehouse() : readSettings();
       await withSession(config, { temporal: false, service: true }, (session) =>
         withSessionClient(session, (dependencies) =>
           reconcile === true
@@ -46,17 +51,17 @@ async function showUsage({ client }: PollDependencies, json: boolean | undefined
   const credits = usage && inDecimals(usage);
   if (json === true) return printJson({ windows, credits });
   if (windows?.length)
-    print(listTable(windows.map((each) => ({ ...each, limit: each.limit ?? 'unlimited' }))));
+    print(formatRecords(windows.map((each) => ({ ...each, limit: each.limit ?? 'unlimited' }))));
   if (!credits) return;
   const { start_date: start, end_date: end } = credits.cycle;
-  print(listTable(credits.kinds) + (end === null ? '' : `\n  credit cycle ${start ?? ''} to ${end}`));
+  print(formatRecords(credits.kinds) + (end === null ? '' : `\n  credit cycle ${start ?? ''} to ${end}`));
 }
 
 /** Returns what the service reports. If the service refuses, the operator sees why, and the result is null. */
 function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): Stated | null {
   if (result.status === 'fulfilled') return result.value;
   if (!(result.reason instanceof ServiceFailure)) throw result.reason;
-  tell(`the service does not state the ${what}: ${result.reason.sentence}`);
+  printProgress(`the service does not state the ${what}: ${result.reason.sentence}`);
   process.exitCode = exitCodes.needsOperator;
   return null;
 }
@@ -92,13 +97,13 @@ async function reconcileStatements(
 ): Promise<void> {
   const missing = await keepCreditStatement({ ...dependencies, log }, undefined);
   if (missing !== undefined) {
-    tell(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
+    printProgress(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
     process.exitCode = exitCodes.needsOperator;
   }
   const cycles = await reconcileCredits(warehouse.database, serviceName(config));
   const nothing =
     'nothing to compare: the service has not stated its credit usage twice in one credit cycle (each run asks at its ' +
     'start and end; the key must be a master key or have the scope for usage statistics)';
-  const text = cycles.length === 0 ? nothing : listTable(cycles);
+  const text = cycles.length === 0 ? nothing : formatRecords(cycles);
   printFacts(json, { missing_statement: missing ?? null, cycles }, text);
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { openWarehouse } from '../../db/database.ts';
 import { allowAnalyst } from '../../db/migrate.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { readStatement, recordsOf } from '../commands/sql.ts';
+import { readStatement, recordsOfAnswer } from '../commands/sql.ts';
 import type { Session } from '../session/session.ts';
 
 const embeddedRole = 'enrich_analyst';
@@ -17,7 +17,9 @@ export async function readAsAnalyst(session: Session, text: string, most: number
   try {
     const { rows } = await analyst.pool.query<{ role: string }>('select current_user as role');
     await requireAnalyst(session, rows[0]!.role);
-    return recordsOf(await readStatement(analyst.pool, text, { parses: true, most, where: 'statement' }));
+    return recordsOfAnswer(
+      await readStatement(analyst.pool, text, { parses: true, most, where: 'statement' }),
+    );
   } finally {
     await analyst.close();
   }

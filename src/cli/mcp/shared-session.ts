@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Config } from '../../config/settings.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
-import { describeFailure, withSession, type Session, type SessionNeeds } from '../session/session.ts';
+import { describeSessionFailure, withSession, type Session, type SessionNeeds } from '../session/session.ts';
 
-export type SharedSession = ReturnType<typeof shareSession>;
+export type SharedSession = ReturnType<typeof createSharedSession>;
 
 /** Shares one session among tool calls. The session opens at the first call and closes after `stop`. */
-export function shareSession(config: Config, needs: SessionNeeds, stop: AbortController) {
+export function createSharedSession(config: Config, needs: SessionNeeds, stop: AbortController) {
   const work = new Set<Promise<unknown>>();
   let session: Promise<Session> | undefined;
   let closed: Promise<unknown> = Promise.resolve();
@@ -29,7 +29,7 @@ export function shareSession(config: Config, needs: SessionNeeds, stop: AbortCon
     use: async <Result>(task: (session: Session) => Promise<Result>): Promise<Result> => {
       const opened = await (session ??= open());
       const working = task(opened).catch(async (error: unknown) => {
-        throw await describeFailure(error, opened, needs);
+        throw await describeSessionFailure(error, opened, needs);
       });
       work.add(working);
       return working.finally(() => work.delete(working));

@@ -6,7 +6,7 @@ import { formatCount } from '../../domain/text/format.ts';
 import { findUnfinishedRun } from '../../runs/begin-run.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport, type PlannedExport } from '../run/plan-export.ts';
-import { creditsOf } from '../run/run-option-flags.ts';
+import { parseCreditsFlag } from '../run/run-option-flags.ts';
 import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { Session } from '../session/session.ts';
 import { reportFailure } from '../terminal/output.ts';
@@ -26,7 +26,7 @@ export async function checkPlan(
   spec: SpecifiedRun,
   { shown, maximum }: Approval,
 ): Promise<void> {
-  const credits = creditsOf('max_credits', String(maximum), 'write a number such as 500 or 12.5');
+  const credits = parseCreditsFlag('max_credits', String(maximum), 'write a number such as 500 or 12.5');
   const begun = await findUnfinishedRun(session.warehouse, spec);
   const hash = spec.expectedPlanHash ?? '';
   if (!shown.has(hash) && !(begun?.isApproved === true && begun.planHash === hash))

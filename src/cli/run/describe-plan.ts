@@ -16,10 +16,10 @@ import { describeOptOutField } from '../../ingest/columns/opt-outs.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { flagsOfRun } from './run-option-flags.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import { print, printJson, formatTable, printProgress } from '../terminal/output.ts';
 import type { PlannedExport } from './plan-export.ts';
 
-export const noRows = '  the file has a header and no rows: there are no people to ask for';
+export const noRowsMessage = '  the file has a header and no rows: there are no people to ask for';
 
 /**
  * @param plannedAt when an earlier command made the plan; the text then leaves out the budgets, which may have changed
@@ -27,7 +27,7 @@ export const noRows = '  the file has a header and no rows: there are no people 
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
     `plan ${plan.plan_hash}${plannedAt ? `, made on ${formatMinute(plannedAt.toISOString())} UTC` : ''}`,
-    table([
+    formatTable([
       ['rows in the file', plan.rows],
       plan.rows_with_email !== null && ['  with an e-mail address', plan.rows_with_email],
       ...Object.entries(sortByOutcome(plan.dropped)).map(([outcome, rows]): [string, number] => [
@@ -44,12 +44,12 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
       ['credits, worst case', formatNumber(plan.credits.worst_case)],
     ]),
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
-    table([
+    formatTable([
       ['time', `about ${formatElapsed(plan.eta_seconds)}, within ${plan.rate_limits}`],
       ...Object.entries(flagsOfRun(options)).map(([flag, value]): [string, string] => [`--${flag}`, value]),
     ]),
   ];
-  if (plan.rows === 0) lines.push(noRows);
+  if (plan.rows === 0) lines.push(noRowsMessage);
   if (plan.in_paused_runs)
     lines.push(`  ${plan.in_paused_runs.reason}`, `  next: ${plan.in_paused_runs.next}`);
   lines.push(...plan.unmet_expectations.map((unmet) => `  not as expected: ${unmet}`));
@@ -78,14 +78,14 @@ export function approvalQuestion({ credits, short_budget: short }: PlanSummary):
 }
 
 /** Rounds expected credits from 100 on to whole credits, because an estimate is not exact to a tenth. */
-export function whole(credits: string): string {
+export function rounded(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
 }
 
 function describeExpectation({ credits, expectation }: PlanSummary): string {
   const { low, high, calls, assumption } = expectation;
   const basis = assumption ?? `as the latest ${formatCount(calls, 'call')} for this source cost`;
-  return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
+  return `  expected ${rounded(credits.expected)}, between ${rounded(low)} and ${rounded(high)}: ${basis}`;
 }
 
 function describeShortBudget(
@@ -108,7 +108,7 @@ function describeShortBudget(
 export function printPlan(planned: PlannedExport, json: boolean): void {
   if (json) return printJson<'plan'>(planOutput(planned));
   const { run, plan } = planned;
-  tell(describeMapping(run));
+  printProgress(describeMapping(run));
   print(describePlan(plan, run.options));
 }
 
@@ -136,7 +136,7 @@ export function describeMapping(
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [
     `read as ${source ?? 'an unknown source'}:`,
-    table(
+    formatTable(
       names.flatMap((name, column) => {
         const field = fields[column];
         if (!field) return [];

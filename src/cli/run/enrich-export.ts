@@ -20,16 +20,16 @@ import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
 import { webhookUrlOf } from '../session/servers.ts';
-import { warnOfWorkers } from '../session/live-workers.ts';
+import { warnAboutWorkers } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { refuseMixedWarehouse, withSessionClient } from '../session/with-service.ts';
-import { agrees } from '../terminal/confirm.ts';
-import { tell, tellAlways } from '../terminal/output.ts';
+import { askYesOrNo } from '../terminal/confirm.ts';
+import { printProgress, printNotice } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
-import { interruptionOf, waitForRun } from './follow-run.ts';
+import { interruptSignalOfRun, waitForRun } from './follow-run.ts';
 import { ingestInThisProcess } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { describeUiAddress, notApproved } from './run-status.ts';
+import { describeUiAddress, notApprovedReason } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
 /** Callbacks for a process that starts several runs, such as the MCP server. */
@@ -50,33 +50,33 @@ export async function enrichExport(
   await requireComponents(session, spec);
   const { run: begun, found } = await findOrBeginRun(warehouse, spec);
   const { runId } = begun;
-  const interrupted = background?.interrupted ?? interruptionOf(session, runId);
+  const interrupted = background?.interrupted ?? interruptSignalOfRun(session, runId);
   if (asks) await withdrawUnreadApproval(warehouse, runId);
   const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
-  tell(
+  printProgress(
     found
       ? `continuing ${runId} with its own options, and the quality gates of this command`
       : `run ${runId}`,
   );
   // Scripts repeat commands, so a repeated command does not resume a run that a quality gate or the operator paused.
-  if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
+  if (waitsForOperator(run, asks)) return readRunFacts(warehouse, runId);
   if (parseAddress(run.filePath, '/').kind !== 'file') await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
   if (isDecided && (await approveWithoutPerson(warehouse, run))) return readRunFacts(warehouse, runId);
   const handle = await resumeRun(session, run, isDecided);
   background?.onStart(runId);
   const uiAddress = describeUiAddress(session, runId);
-  if (uiAddress !== undefined) tell(uiAddress);
+  if (uiAddress !== undefined) printProgress(uiAddress);
   // The embedded worker carries out every run of the warehouse that makes calls, not only this one.
   for (const other of session.stack.temporal.embedded ? await listCallingRuns(warehouse) : [])
     if (other.runId !== runId)
-      tell(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
+      printProgress(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
   const onPlan = asks ? undefined : (planned: RunRecord) => tellPlan(planned, run.planHash !== null);
   const facts = await waitForRun(session, handle, interrupted, onPlan);
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;
   const planned = await getRun(warehouse, runId);
-  tellPlan(planned, false, tellAlways);
+  tellPlan(planned, false, printNotice);
   return decide(session, planned, interrupted);
 }
 
@@ -88,21 +88,21 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
       next: status === 'paused' ? `enrich resume ${runId}` : `enrich status ${runId}`,
     });
   await checkService(session, run.options);
-  tellPlan(run, true, asks ? tellAlways : tell);
-  const interrupted = interruptionOf(session, runId);
+  tellPlan(run, true, asks ? printNotice : printProgress);
+  const interrupted = interruptSignalOfRun(session, runId);
   if (asks) return decide(session, run, interrupted);
   return waitForRun(session, await resumeRun(session, run, true), interrupted);
 }
 
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
-  const answer = await agrees(approvalQuestion(run.plan!), interrupted);
+  const answer = await askYesOrNo(approvalQuestion(run.plan!), interrupted);
   // `resumeRun` also starts the workflow again if it was lost while the operator read the plan.
   if (answer === true) return waitForRun(session, await resumeRun(session, run, true), interrupted);
-  if (answer === false) await cancelRun(session, run, notApproved);
+  if (answer === false) await cancelRun(session, run, notApprovedReason);
   return readRunFacts(session.warehouse, run.runId);
 }
 
-function tellPlan(run: RunRecord, isOld: boolean, say = tell): void {
+function tellPlan(run: RunRecord, isOld: boolean, say = printProgress): void {
   say(describeMapping(run));
   say(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
 }
@@ -112,7 +112,7 @@ async function requireComponents(session: Session, spec: SpecifiedRun): Promise<
   if (namesService(session.config)) await refuseMixedWarehouse(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
-  await warnOfWorkers(session);
+  await warnAboutWorkers(session);
   // The worker and its receiver start now, so that a port in use is found before the run begins.
   if (session.stack.temporal.embedded) await session.work();
 }
@@ -136,7 +136,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
+export function waitsForOperator({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');
 }
@@ -155,5 +155,5 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   );
   // The user and the limits of the sandbox are invented.
   if (serviceName(config) !== sandboxServiceName)
-    for (const line of describeServiceStatus(status)) tell(line);
+    for (const line of describeServiceStatus(status)) printProgress(line);
 }

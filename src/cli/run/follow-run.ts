@@ -13,7 +13,7 @@ import { readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-f
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { endChangingLine, showChangingLine, tell, tellAlways } from '../terminal/output.ts';
+import { endChangingLine, showChangingLine, printProgress, printNotice } from '../terminal/output.ts';
 import { findLostWorkflow, isWorking, readRunWait, type RunWait } from './run-status.ts';
 import { formatCount, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
@@ -65,7 +65,7 @@ function progressTeller(): (status: RunStatus, line: string) => void {
     if (status === lastStatus && now - lastLineAt < plainLineEveryMilliseconds) return;
     lastLineAt = now;
     lastStatus = status;
-    tell(line);
+    printProgress(line);
   };
 }
 
@@ -134,7 +134,7 @@ async function retriedWhileDatabaseIsAway<Result>(
       return await work();
     } catch (error) {
       if (!isDatabaseUnreachable(error) || signal.aborted || performance.now() > until) throw error;
-      if (!isTold) tell('the database does not answer; waiting for it');
+      if (!isTold) printProgress('the database does not answer; waiting for it');
       await sleep(1_000, undefined, { signal }).catch(() => {});
     }
   }
@@ -168,15 +168,15 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
  * Lets Ctrl-C or SIGTERM end the wait for a run; with embedded Temporal, the run is paused too. Call this before the
  * run starts: a signal in between would end the command, and the run would make calls.
  */
-export function interruptionOf(session: Session, runId: string): AbortSignal {
+export function interruptSignalOfRun(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
   // The handler stays until the command ends: a second signal must not stop the database before the worker has drained.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
-      tellAlways(`\nstopped at once; continue with: enrich resume ${runId}`);
+      printNotice(`\nstopped at once; continue with: enrich resume ${runId}`);
       process.exit(exitCode);
     }
-    tellAlways(
+    printNotice(
       session.stack.temporal.embedded
         ? '\nstopping: no further call is sent; waiting for calls in flight\n' +
             '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved'

@@ -5,7 +5,12 @@ import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
-import { discardLeftPlans, endPlan, giveSpaceBack, removePlans } from '../../runs/planning/end-plan.ts';
+import {
+  discardAbandonedPlans,
+  endPlan,
+  vacuumPlannedRows,
+  removePlans,
+} from '../../runs/planning/end-plan.ts';
 import { getRun } from '../../runs/runs.ts';
 import { endChangingLine, showChangingLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
@@ -42,7 +47,7 @@ export async function withStagedExport<Result>(
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse, config } = session;
-  await discardLeftPlans(warehouse);
+  await discardAbandonedPlans(warehouse);
   // `planOnly` keeps the staged export apart from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   try {
@@ -50,7 +55,7 @@ export async function withStagedExport<Result>(
     return await use(run.runId);
   } finally {
     await endPlan(warehouse, run.runId);
-    if (config.databaseUrl === undefined) await giveSpaceBack(warehouse);
+    if (config.databaseUrl === undefined) await vacuumPlannedRows(warehouse);
   }
 }
 

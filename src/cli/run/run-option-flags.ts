@@ -23,9 +23,9 @@ import {
   Option,
   quietOption,
   readYamlFile,
-  share,
-  wholeNumber,
-  withoutPerson,
+  parseShare,
+  wholeNumberParser,
+  requireNoPersonalData,
   type Command,
 } from '../terminal/command.ts';
 
@@ -52,7 +52,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     heading: 'Options:',
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
-    read: (number) => creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
+    read: (number) => parseCreditsFlag('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
   reveal: {
     flag: '--reveal <what>',
@@ -130,14 +130,14 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   pilot: {
     flag: '--pilot <n>',
     description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
-    parse: wholeNumber(1, 100_000),
+    parse: wholeNumberParser(1, 100_000),
     read: Number,
   },
   minMatchRate: {
     flag: '--min-match-rate <share>',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    parse: share,
-    read: share,
+    parse: parseShare,
+    read: parseShare,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   onBudget: {
@@ -267,7 +267,7 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
     throw wrong('the mapping file has no mapping of fields');
   // Runs store their mapping, so the mapping must not name a person.
   const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
-  withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
+  requireNoPersonalData(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
   return requireValidMapping(mapping, path);
 }
 
@@ -278,10 +278,10 @@ function invalid(where: string, what: string, next: string, type = 'setting.inva
 /** Refuses conditions of `--only` that name a person, because Temporal shows these conditions. */
 function withoutPeople(choices: readonly string[]): readonly string[] {
   const refusal = { what: 'this condition', where: '--only', next: describingColumnAdvice };
-  return choices.map((text) => withoutPerson(text, refusal));
+  return choices.map((text) => requireNoPersonalData(text, refusal));
 }
 
-export function creditsOf(flag: string, text: string, next: string): string {
+export function parseCreditsFlag(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
   throw invalid(flag, `"${text}" is not a number of credits`, next);
@@ -302,7 +302,7 @@ function extrasOf<Name extends keyof typeof extraNames>(
 
 function ceilingOf(text: string): string {
   const next = 'write a number above 0, such as 20 or 12.5';
-  const credits = creditsOf('--max-credits-per-person', text, next);
+  const credits = parseCreditsFlag('--max-credits-per-person', text, next);
   if (credits !== '0') return credits;
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }

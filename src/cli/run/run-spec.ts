@@ -14,15 +14,15 @@ import { withOriginalName, openExport, type ReadingOptions } from '../../ingest/
 import { removeStagedFile, type StagedContent } from '../../ingest/sources/staging-directory.ts';
 import { withDefaults } from '../../domain/runs/run-options.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
-import { withoutPerson } from '../terminal/command.ts';
-import { tell } from '../terminal/output.ts';
+import { requireNoPersonalData } from '../terminal/command.ts';
+import { printProgress } from '../terminal/output.ts';
 import { chosenOptions, type CommandFlags } from './run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 export interface SpecifiedRun extends RunSpec {
   readonly fetched: string | undefined;
 }
-export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
+export function exportAddressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1)
     throw new UsageProblem(
@@ -36,7 +36,7 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   if (flags.query !== undefined) {
     // Runs store their query, so the query must not name a person.
     const next = 'put the condition into a view or a table of the database, and select from there';
-    const sql = withoutPerson(flags.query, { what: 'this query', where: '--query', next });
+    const sql = requireNoPersonalData(flags.query, { what: 'this query', where: '--query', next });
     return parseAddress(`query:${sql}`, '/');
   }
   return parseAddress(file!, process.cwd());
@@ -99,7 +99,7 @@ async function checkedContent(
     return { ...(await readColumns(address.text, reading, choice)), fetched: undefined };
   }
   const shown = address.shown;
-  tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
+  printProgress(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
     const { source } = await withOriginalName(path, shown, () => readColumns(path, reading, choice));

@@ -18,15 +18,15 @@ import { findEarlierRunWithCalls, getRun, type RunRecord } from '../../runs/runs
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { findLostWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { print, printFacts, table, tell, terminalWidth } from '../terminal/output.ts';
-import { noRows, whole } from './describe-plan.ts';
+import { print, printFacts, formatTable, printProgress, terminalWidth } from '../terminal/output.ts';
+import { noRowsMessage, rounded } from './describe-plan.ts';
 
-export const anyRun =
+export const runArgumentHelp =
   'id of a run, as enrich status shows it, its last six characters, or latest: the newest run';
 
-export async function namedRun({ warehouse }: Session, name: string): Promise<RunRecord> {
+export async function findNamedRun({ warehouse }: Session, name: string): Promise<RunRecord> {
   const run = await getRun(warehouse, name);
-  if (name === 'latest') tell(`latest is ${run.runId} (${run.fileName}): ${statusText(run.status)}`);
+  if (name === 'latest') printProgress(`latest is ${run.runId} (${run.fileName}): ${statusText(run.status)}`);
   return run;
 }
 
@@ -76,7 +76,7 @@ export async function reportRun(
   if (!json && (process.stdout.isTTY || commandsOfDemo)) await showContacts(session, facts.run_id);
   const view = await readRunView(session, facts);
   printRun(view, json, commandsOfDemo);
-  process.exitCode = exitCodeOf(view.facts);
+  process.exitCode = exitCodeOfRun(view.facts);
 }
 
 /** Prints three people whom the run has enriched, preferably with a phone and an e-mail. */
@@ -98,12 +98,12 @@ async function showContacts({ warehouse }: Session, runId: string): Promise<void
   const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
   const columns = ['name', 'title', 'employer', 'e-mail', 'phone'];
   const cutFirst = [columns.indexOf('title'), columns.indexOf('employer')];
-  print(`${table([columns, ...cells], { width: terminalWidth(process.stdout), cutFirst })}\n`);
+  print(`${formatTable([columns, ...cells], { width: terminalWidth(process.stdout), cutFirst })}\n`);
 }
 
 /** Prints a run. With `json`, the notes go to standard error, and the object is the last line. */
 export function printRun(view: RunView, json: boolean, commands?: readonly string[]): void {
-  if (json) view.notes.forEach(tell);
+  if (json) view.notes.forEach(printProgress);
   printFacts<'run'>(json, view.facts, [describeRun(view, commands), ...view.notes].join('\n'));
 }
 
@@ -211,7 +211,7 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
   return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
 }
 
-export const notApproved = 'the plan was not approved';
+export const notApprovedReason = 'the plan was not approved';
 
 /** @param commands what the text suggests after a finished run */
 export function describeRun(
@@ -220,7 +220,7 @@ export function describeRun(
 ): string {
   return [
     `run ${facts.run_id}: ${status}`,
-    table(figureRows(facts)),
+    formatTable(figureRows(facts)),
     ...notesOf(facts),
     ...nextSteps(facts, commands),
   ].join('\n');
@@ -233,7 +233,7 @@ function notesOf(facts: RunFacts): string[] {
   // Only plans with calls have an expected price.
   if (Number(high) > 0)
     notes.push(
-      `  the plan expected ${formatCount(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}`,
+      `  the plan expected ${formatCount(rounded(expected), 'credit')}, between ${rounded(low)} and ${rounded(high)}`,
     );
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
@@ -241,8 +241,8 @@ function notesOf(facts: RunFacts): string[] {
   const { cancelled, status } = facts;
   if (cancelled && status === 'cancelled')
     notes.push(`  cancelled on ${formatMinute(cancelled.at)} UTC: ${cancelled.reason}`);
-  if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
-  if (status === 'finished' && facts.rows === 0) notes.push(noRows);
+  if (facts.undone) notes.push(`  ${describeUndo(facts.undone)}; its credits are not refunded`);
+  if (status === 'finished' && facts.rows === 0) notes.push(noRowsMessage);
   const { next_poll_at: nextPoll, missing } = facts.late_results;
   if (nextPoll !== null)
     notes.push(`  the next poll for late results is due at ${formatMinute(nextPoll)} UTC`);
@@ -288,17 +288,17 @@ function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
 /** Outcomes whose reason helps the operator: the columns may be wrong, or the row waits for something. */
 const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
-export function describeUndone({ at, by, reason }: RunUndo): string {
+export function describeUndo({ at, by, reason }: RunUndo): string {
   return `undone on ${formatMinute(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
 /** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */
 const transientReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
-export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {
+export function exitCodeOfRun({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')
     return type === null || transientReasons.includes(type) ? exitCodes.failed : exitCodes.usage;
   const hasEnded = status === 'finished' || status === 'cancelled';
-  if (!hasEnded || type !== null || cancelled?.reason === notApproved) return exitCodes.needsOperator;
+  if (!hasEnded || type !== null || cancelled?.reason === notApprovedReason) return exitCodes.needsOperator;
   return exitCodes.done;
 }

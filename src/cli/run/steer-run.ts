@@ -15,7 +15,7 @@ import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../..
 import { testHeartbeat } from '../../telemetry/kill-point.ts';
 import type { Session } from '../session/session.ts';
 import { withAnswerDeadline } from '../session/live-workers.ts';
-import { tell } from '../terminal/output.ts';
+import { printProgress } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
 /**
@@ -128,7 +128,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: OperatorRe
   await requireKeys(session, runId);
   await setRunStatus(warehouse, runId, 'paused', pauseByOperator(runId, why));
   if (stack.temporal.embedded) await session.work();
-  else tell(recorded);
+  else printProgress(recorded);
   try {
     await sendUpdate(session, runId, 'pause', why);
   } catch (error) {
@@ -152,7 +152,7 @@ export async function cancelRun(session: Session, run: RunRecord, why: OperatorR
   const { warehouse } = session;
   await setRunStatus(warehouse, run.runId, 'cancelling', cancellationReason(run.runId, why));
   if (session.stack.temporal.embedded) await session.work();
-  else tell(recorded);
+  else printProgress(recorded);
   if (await sendUpdate(session, run.runId, 'cancel', why)) {
     const handle = (await session.temporal()).workflow.getHandle(run.runId);
     await handle.result().catch(() => {});

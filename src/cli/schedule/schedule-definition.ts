@@ -73,7 +73,7 @@ export async function defineSchedule(
 }
 
 /** Returns a schedule as flags and values in a fixed order, without options that the workers' settings decide. */
-export function fieldsOf({ work, ...definition }: ScheduleDefinition): Record<string, string> {
+export function flagsOfSchedule({ work, ...definition }: ScheduleDefinition): Record<string, string> {
   const fields: readonly (readonly [string, string | null | false])[] = [
     ['cron', definition.cron],
     ['timezone', definition.timezone],

@@ -10,11 +10,11 @@ import {
 import type { ScheduledRunInput } from '../../contract/run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { longestSummary, markdownTable } from '../../contract/workflow-details.ts';
+import { maxSummaryLength, markdownTable } from '../../contract/workflow-details.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
-import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
+import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
 
-export interface KnownSchedule {
+export interface StoredSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
 }
@@ -38,7 +38,7 @@ export async function putSchedule(client: Client, definition: ScheduleDefinition
   return false;
 }
 
-export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
+export async function getSchedule(client: Client, name: string): Promise<StoredSchedule> {
   const handle = client.schedule.getHandle(name);
   const description = await handle.describe().catch((error: unknown) => {
     if (!(error instanceof ScheduleNotFoundError)) throw refused(name, error);
@@ -54,8 +54,8 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
 }
 
 /** Lists all schedules that enrich exports, by name. Temporal's list can lack changes of the last second. */
-export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
-  const schedules: KnownSchedule[] = [];
+export async function listSchedules(client: Client): Promise<StoredSchedule[]> {
+  const schedules: StoredSchedule[] = [];
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (action?.workflowType !== workflowTypes.scheduled) continue;
     // Temporal's list can still contain a schedule that was deleted a moment ago.
@@ -77,21 +77,21 @@ export async function triggerSchedule(client: Client, definition: ScheduleDefini
 /** Deletes a schedule, and cancels its scheduled times that have not begun a run. @returns runs still in progress */
 export async function deleteSchedule(
   client: Client,
-  { definition, description }: KnownSchedule,
+  { definition, description }: StoredSchedule,
 ): Promise<string[]> {
   await client.schedule.getHandle(definition.name).delete();
   const continuing: string[] = [];
   for (const { workflow } of description.info.runningActions) {
     const handle = client.workflow.getHandle(workflow.workflowId);
     const { status, raw } = await handle.describe();
-    const runs = childrenOf(raw);
+    const runs = childWorkflowIds(raw);
     if (status.name === 'RUNNING' && runs.length === 0) await handle.cancel();
     continuing.push(...runs);
   }
   return continuing;
 }
 
-export function childrenOf(raw: {
+export function childWorkflowIds(raw: {
   readonly pendingChildren?: readonly { readonly workflowId?: string | null }[] | null;
 }): string[] {
   return (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
@@ -122,11 +122,11 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
       workflowId: name,
       taskQueue: controlTaskQueue,
       args: [input],
-      staticSummary: `schedule ${name}: ${work.export.kind} ${work.export.from}`.slice(0, longestSummary),
+      staticSummary: `schedule ${name}: ${work.export.kind} ${work.export.from}`.slice(0, maxSummaryLength),
       staticDetails: markdownTable(
-        Object.entries({ schedule: name, ...fieldsOf(definition) }).map(([flag, value]) => [
+        Object.entries({ schedule: name, ...flagsOfSchedule(definition) }).map(([flag, value]) => [
           flag,
-          value.slice(0, longestSummary),
+          value.slice(0, maxSummaryLength),
         ]),
       ),
       ...(searchable && {

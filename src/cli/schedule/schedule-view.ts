@@ -6,20 +6,20 @@ import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
-import { describeFields, listTable } from '../terminal/output.ts';
-import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
-import { childrenOf, type KnownSchedule } from './schedule-server.ts';
+import { describeFields, formatRecords } from '../terminal/output.ts';
+import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
+import { childWorkflowIds, type StoredSchedule } from './schedule-server.ts';
 
 const timesShown = 5;
 
 /**
  * A schedule as `--json` prints it, with at most five past and five coming times. A paused schedule has none to come.
  */
-export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
+export type ScheduleFacts = Awaited<ReturnType<typeof scheduleFactsOf>>;
 
-export function describeList(schedules: readonly ScheduleFacts[]): string {
+export function describeSchedules(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
-  return listTable(
+  return formatRecords(
     schedules.map(({ name, flags, paused, note, next, recent }) => {
       const { cron = '', timezone = 'UTC' } = flags;
       const last = recent.at(-1);
@@ -36,7 +36,7 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
   );
 }
 
-export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
+export async function scheduleFactsOf(session: Session, { definition, description }: StoredSchedule) {
   const { state, info } = description;
   const recent = [];
   for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
@@ -45,7 +45,7 @@ export async function factsOf(session: Session, { definition, description }: Kno
     name: definition.name,
     paused: state.paused,
     note: state.note ?? null,
-    flags: fieldsOf(definition),
+    flags: flagsOfSchedule(definition),
     // Temporal computes times for a paused schedule too.
     next: (state.paused ? [] : info.nextActionTimes.slice(0, timesShown)).map((time) => time.toISOString()),
     skipped: info.numActionsSkippedOverlap,
@@ -98,7 +98,7 @@ async function pastTime(
   try {
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') {
-      const runs = childrenOf(raw);
+      const runs = childWorkflowIds(raw);
       return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
     }
     const { summary, runs } = await handle.result().then(

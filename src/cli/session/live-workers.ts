@@ -1,7 +1,7 @@
 import { readDatabaseClock } from '../../db/expressions.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import { describeWorkerPoll, isTemporalUnreachable, readWorkerPoll } from '../../temporal/connection.ts';
-import { tell } from '../terminal/output.ts';
+import { printProgress } from '../terminal/output.ts';
 import type { Session } from './session.ts';
 
 const longestAnswerMilliseconds = 5_000;
@@ -27,9 +27,9 @@ export async function findLostWorker(session: Pick<Session, 'config' | 'warehous
   }
 }
 
-export async function warnOfWorkers(session: Session): Promise<void> {
+export async function warnAboutWorkers(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
-  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);
+  if (lost !== undefined) printProgress(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);
 }
 
 /** Limits the wait for Temporal. Without a deadline, a server that does not answer would block Ctrl-C. */

@@ -16,7 +16,7 @@ import { failureKinds } from '../../service/failures/failure.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { ProcessMetrics, startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
-import { tell } from '../terminal/output.ts';
+import { printProgress } from '../terminal/output.ts';
 
 /**
  * How long a receiver waits for a database connection before it answers 503. The service then sends the delivery again.
@@ -149,7 +149,7 @@ export async function serveMetrics(config: Config, databaseUrl: string, log: Log
       },
       log,
     );
-    tell(`metrics on ${httpUrlOf(endpoint)}/metrics`);
+    printProgress(`metrics on ${httpUrlOf(endpoint)}/metrics`);
     return {
       process,
       /** Address at which Temporal's SDK must serve its metrics. The endpoint includes them in its own. */

@@ -12,7 +12,7 @@ import { isTransientDatabaseError, describeDatabaseFailure } from '../../db/post
 import { migrate, type Migrated } from '../../db/migrate.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
-import { describeLogLine, isQuiet, tell, tellAlways } from '../terminal/output.ts';
+import { describeLogLine, isQuiet, printProgress, printNotice } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import type { ServedMetrics } from './servers.ts';
 
@@ -51,12 +51,12 @@ export async function withSession<Result>(
   const log = createLogger({
     level: isQuiet ? 'error' : config.log.level,
     format: config.log.format ?? (needs.isServer === true ? undefined : 'pretty'),
-    show: (line) => tellAlways(describeLogLine(line)),
+    show: (line) => printNotice(describeLogLine(line)),
   });
   const stack = await acquireStack(
     config,
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
-    tell,
+    printProgress,
   );
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
@@ -79,7 +79,7 @@ export async function withSession<Result>(
       use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);
     });
   } catch (error) {
-    throw await describeFailure(error, { config, stack }, needs);
+    throw await describeSessionFailure(error, { config, stack }, needs);
   } finally {
     const milliseconds = (config.service.callTimeoutSeconds + closeSecondsBeyondCall) * 1_000;
     for (const close of closing.reverse())
@@ -90,7 +90,7 @@ export async function withSession<Result>(
 }
 
 /** Turns an error of the database or of Temporal into a Problem. Other errors stay unchanged. */
-export async function describeFailure(
+export async function describeSessionFailure(
   error: unknown,
   { config, stack }: Pick<Session, 'config' | 'stack'>,
   needs: SessionNeeds,
@@ -175,19 +175,20 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-export function onWarehouse<Given extends unknown[]>(
+export function actionOnWarehouse<Given extends unknown[]>(
   use: (session: Session, ...given: Given) => Promise<void>,
 ): (...given: Given) => Promise<void> {
-  return (...given) => withWarehouse(settingsOfExisting(), async (session) => use(session, ...given));
+  return (...given) =>
+    withWarehouse(readSettingsOfExistingWarehouse(), async (session) => use(session, ...given));
 }
 
-export function settingsOf(given: SettingOverrides = {}): Config {
+export function readSettings(given: SettingOverrides = {}): Config {
   return readConfig(process.env, given);
 }
 
 /** Reads the settings of a command that only reads. In a wrong folder, the command would create an empty warehouse. */
-export function settingsOfExisting(): Config {
-  const config = settingsOf();
+export function readSettingsOfExistingWarehouse(): Config {
+  const config = readSettings();
   const { dataDirectory, directories } = config.embedded;
   if (config.databaseUrl !== undefined || existsSync(directories.postgres)) return config;
   throw new UsageProblem('warehouse.missing', 'there is no warehouse here yet', {
@@ -216,7 +217,7 @@ export function untilStopped(): Promise<void> {
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onFirstInterruption(() => {
-    tell('\nstopping after this batch; a second Ctrl-C stops at once, and finished batches stay');
+    printProgress('\nstopping after this batch; a second Ctrl-C stops at once, and finished batches stay');
     stopped.abort();
   });
   return stopped.signal;

@@ -21,12 +21,12 @@ export class Command extends CommanderCommand {
     return this.addHelpText('after', this.createHelp().boxWrap(paragraphs, width));
   }
 
-  /** Adds the options `--reason` and `--by`, which `noteOf` reads. @param kept help text: where the reason is stored */
+  /** Adds the options `--reason` and `--by`, which `toNote` reads. @param kept help text: where the reason is stored */
   keepNote(kept: string): this {
     const next = 'write a reason without personal data, such as the number of a ticket';
     // The warehouse or Temporal stores the reason, so it must not name a person.
     const checked = (text: string): string =>
-      withoutPerson(text, { what: 'this reason', where: '--reason', next });
+      requireNoPersonalData(text, { what: 'this reason', where: '--reason', next });
     return this.option('--reason <text>', `reason, ${kept}`, checked).option(
       '--by <name>',
       'name of the person who decided (default: the user of this machine)',
@@ -49,7 +49,7 @@ export const jsonOption = ['--json', 'result as JSON on the last line of standar
 /** Flag and help text of `--quiet`, for every command that shows progress. */
 export const quietOption = ['--quiet', 'only the result and errors'] as const;
 
-export interface Flags {
+export interface CommonFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly yes?: boolean;
@@ -57,12 +57,15 @@ export interface Flags {
   readonly by?: string;
 }
 
-export function noteOf({ reason, by = userInfo().username }: Flags): DecisionNote {
+export function toNote({ reason, by = userInfo().username }: CommonFlags): DecisionNote {
   return { by, reason };
 }
 
 /** Makes a parser for a flag with a whole number. It refuses a mistyped number instead of using the default. */
-export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+export function wholeNumberParser(
+  minimum: number,
+  maximum = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
   return (text) => {
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -71,7 +74,7 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   };
 }
 
-export function share(text: string): number {
+export function parseShare(text: string): number {
   const [, digits, sign] = /^(\d*\.?\d+)\s*(%?)$/.exec(text.trim()) ?? [];
   const number = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (number >= 0 && number <= 1) return number;
@@ -83,7 +86,7 @@ export function share(text: string): number {
  *
  * @throws UsageProblem if it names a person: the warehouse stores it, or Temporal shows it
  */
-export function withoutPerson(
+export function requireNoPersonalData(
   text: string,
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
 ): string {
@@ -92,7 +95,7 @@ export function withoutPerson(
 }
 
 /** Parses a CRM record such as `hubspot/4711`. @throws UsageProblem `person.unclear` */
-export function contactOf(text: string): { readonly source: string; readonly contactId: string } {
+export function parseContactKey(text: string): { readonly source: string; readonly contactId: string } {
   const [, source, contactId] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
   if (source !== undefined && contactId !== undefined) return { source, contactId };
   throw new UsageProblem('person.unclear', 'the record is not in the form SOURCE/ID', {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
-import type { Flags } from './command.ts';
-import { tellAlways } from './output.ts';
+import type { CommonFlags } from './command.ts';
+import { printNotice } from './output.ts';
 
 /** Asks the operator a question. Only y and yes agree; Enter means no. @returns undefined without an answer (Ctrl-C) */
-export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
+export async function askYesOrNo(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY || signal?.aborted === true) return undefined;
   await discardTyped();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -33,12 +33,16 @@ async function discardTyped(): Promise<void> {
 }
 
 /** Asks for approval unless `--yes` is given. Without an answer, the exit code says that the operator is needed. */
-export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
+export async function confirmUnlessYes(
+  question: string,
+  { json, yes }: CommonFlags,
+  unchanged: string,
+): Promise<boolean> {
   if (yes === true) return true;
-  const answer = json === true ? undefined : await agrees(question);
+  const answer = json === true ? undefined : await askYesOrNo(question);
   if (answer === true) return true;
   const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
-  tellAlways(`${unchanged}${why}; --yes answers yes without asking`);
+  printNotice(`${unchanged}${why}; --yes answers yes without asking`);
   if (answer === undefined) process.exitCode = exitCodes.needsOperator;
   return false;
 }
@@ -51,13 +55,13 @@ interface PreviewedChange<Figures> {
   readonly unchanged: string;
 }
 
-export async function changePreviewed<Figures>(
-  flags: Flags,
+export async function previewThenChange<Figures>(
+  flags: CommonFlags,
   { measure, change, show, question, unchanged }: PreviewedChange<Figures>,
 ): Promise<void> {
   if (flags.yes !== true) {
     show(await measure(), false);
-    if (!(await approves(question, flags, unchanged))) return;
+    if (!(await confirmUnlessYes(question, flags, unchanged))) return;
   }
   show(await change(), true);
 }

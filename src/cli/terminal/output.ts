@@ -31,13 +31,13 @@ export function beQuiet(): void {
 }
 
 /** Writes commands as the operator must type them: in a clone, npm starts `enrich`, which is not on the PATH. */
-export function asTyped(text: string): string {
+export function commandAsTyped(text: string): string {
   const isOfNpm = (process.env['npm_command'] ?? '') !== '';
   return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
 }
 
 export function print(text: string): void {
-  write(process.stdout, `${wrapped(asTyped(text), terminalWidth(process.stdout))}\n`);
+  write(process.stdout, `${wrapped(commandAsTyped(text), terminalWidth(process.stdout))}\n`);
 }
 
 /** Prints one JSON value on one line of standard output. `Name` is the schema of an output that programs read. */
@@ -59,13 +59,13 @@ export function printFacts<Name extends OutputName | undefined = undefined>(
 }
 
 /** Prints progress and hints to standard error, so that results on standard output can be piped. */
-export function tell(text: string): void {
-  if (!isQuiet) tellAlways(text);
+export function printProgress(text: string): void {
+  if (!isQuiet) printNotice(text);
 }
 
 /** Prints to standard error even with `--quiet`, for errors and for what the operator must decide. */
-export function tellAlways(text: string): void {
-  write(process.stderr, `${wrapped(asTyped(text), terminalWidth(process.stderr))}\n`);
+export function printNotice(text: string): void {
+  write(process.stderr, `${wrapped(commandAsTyped(text), terminalWidth(process.stderr))}\n`);
 }
 
 /** Width in terminal columns: infinite for a file or pipe, and for a pseudo-terminal that reports 0. */
@@ -116,7 +116,7 @@ export function progressReporter(what: string): (done: number) => void {
   return (done) => {
     if (performance.now() - told < 10_000) return;
     told = performance.now();
-    tell(`${formatNumber(done)} ${what} so far`);
+    printProgress(`${formatNumber(done)} ${what} so far`);
   };
 }
 
@@ -147,9 +147,9 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
   const problem = problemOf(error);
   // A program that requests JSON may log standard error, so the message leaves out personal data.
-  tellAlways(`error: ${problem.explain(!isJson)}`);
+  printNotice(`error: ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
-    tellAlways(withoutPersonalData(error.stack ?? ''));
+    printNotice(withoutPersonalData(error.stack ?? ''));
   if (isJson) printFailure(problem, problem.exitCode);
   return problem.exitCode;
 }
@@ -234,7 +234,7 @@ const leastCut = 10;
  * @param rows false leaves a row out
  * @param fit the widest cells are cut until the lines fit
  */
-export function table(
+export function formatTable(
   rows: readonly (readonly (string | number)[] | false)[],
   { width: lineWidth = Number.POSITIVE_INFINITY, cutFirst = [] }: Fit = {},
 ): string {
@@ -285,13 +285,13 @@ function shortened(text: string, width: number): string {
 }
 
 export function describeFields(facts: object): string {
-  return table(
+  return formatTable(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [titleOf(name), shownValue(value)]),
   );
 }
 
 /** Formats records as a table with a heading. Default columns: the fields of the first record. */
-export function listTable<Row extends object>(
+export function formatRecords<Row extends object>(
   records: readonly Row[],
   columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],
   none?: string,
@@ -299,7 +299,7 @@ export function listTable<Row extends object>(
 ): string {
   if (none !== undefined && records.length === 0) return none;
   const rows = records.map((record) => columns.map((column) => shownValue(record[column])));
-  return table([columns.map(titleOf), ...rows], fit);
+  return formatTable([columns.map(titleOf), ...rows], fit);
 }
 
 /** Formats a table. If its lines do not fit, each value gets a line of its own, below the number of the row. */
@@ -308,12 +308,12 @@ export function fittedTable(
   rows: readonly (readonly string[])[],
   lineWidth: number,
 ): string {
-  const whole = table([names, ...rows]);
+  const whole = formatTable([names, ...rows]);
   // A single column, such as that of EXPLAIN, would not become narrower.
   if (names.length === 1 || fits(whole, lineWidth)) return whole;
   const vertical = rows.map(
     (row, place) =>
-      `row ${formatNumber(place + 1)}\n${table(names.map((name, column) => [name, row[column]!]))}`,
+      `row ${formatNumber(place + 1)}\n${formatTable(names.map((name, column) => [name, row[column]!]))}`,
   );
   return wrapped(vertical.join('\n'), lineWidth);
 }

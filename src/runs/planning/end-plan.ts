@@ -10,7 +10,7 @@ export async function endPlan(warehouse: Warehouse, runId: string): Promise<void
 }
 
 /** Removes the rows of plans that a killed command left behind. After a day, no command is still planning. */
-export async function discardLeftPlans(warehouse: Warehouse): Promise<void> {
+export async function discardAbandonedPlans(warehouse: Warehouse): Promise<void> {
   const left = await warehouse.database
     .selectFrom('runs')
     .select('run_id')
@@ -27,7 +27,7 @@ async function discardStagedRows({ database }: Warehouse, runId: string): Promis
 }
 
 /** Lets PostgreSQL reuse the space of deleted rows, and frees disk space at the end of the tables. */
-export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
+export async function vacuumPlannedRows({ database }: Warehouse): Promise<void> {
   await sql`vacuum run_rows, run_people`.execute(database);
 }
 

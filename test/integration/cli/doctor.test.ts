@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { examine, type Finding } from '../../../src/cli/commands/doctor.ts';
+import { checkComponents, type Finding } from '../../../src/cli/commands/doctor.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
@@ -35,12 +35,12 @@ afterAll(async () => {
 });
 
 async function finding(part: string, settings: Record<string, string>): Promise<Finding> {
-  const findings = await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings }));
+  const findings = await checkComponents(readConfig({ ENRICH_DATA_DIR: home, ...settings }));
   return findings.find((candidate) => candidate.part === part)!;
 }
 
 it('enrich doctor finds no fault on a machine without settings', async () => {
-  const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }));
+  const findings = await checkComponents(readConfig({ ENRICH_DATA_DIR: home }));
   expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ it('enrich doctor reports a refused database password and an unreachable Tempora
   const url = new URL(await createTestDatabase());
   url.password = 'canary-password-77';
   const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
-  const findings = await examine(readConfig(settings));
+  const findings = await checkComponents(readConfig(settings));
   const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
   expect(broken).toEqual(['database', 'temporal']);
 });
@@ -147,7 +147,7 @@ it('enrich doctor prints no API key and no password', async () => {
     DATABASE_URL: url.href,
     WEBHOOK_PUBLIC_URL: baseUrl.replace('//', '//proxy:canary@').replace('/api/v1', ''),
   };
-  const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
+  const told = JSON.stringify(await checkComponents(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
   expect(told).toContain('does not answer (status 401)');
   expect(told).not.toContain('canary');
   expect(told).not.toContain(key);

@@ -15,7 +15,7 @@ import {
   type Channel,
 } from '../../../src/monitoring/notification-channels.ts';
 import { Notifier } from '../../../src/monitoring/notifications.ts';
-import { notifyingOfFailure } from '../../../src/monitoring/notifications.ts';
+import { notifyOnFailure } from '../../../src/monitoring/notifications.ts';
 import { notification } from '../../../src/outputs/outputs.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
@@ -143,7 +143,7 @@ it('a budget that reaches 80 % is notified with its limit and its used credits',
 });
 
 const time = { schedule: 'nightly', asOf: '2026-11-21T03:00:00.000Z' };
-const begin = (work: () => Promise<ScheduledRuns>) => notifyingOfFailure(warehouse, time, work);
+const begin = (work: () => Promise<ScheduledRuns>) => notifyOnFailure(warehouse, time, work);
 
 it('a scheduled run without an export is notified once as failed, with the next step', async () => {
   const missing = new UsageProblem('export.missing', 'there is no such file', {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/cli/run/run-status.ts';
+import { exitCodeOfRun } from '../../../src/cli/run/run-status.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { readPausedRuns } from '../../../src/runs/claims.ts';
@@ -38,7 +38,7 @@ it('a finished run with in_flight people names the paused run that claims them, 
   expect(facts.reason).toBe(`2 people wait in a paused run, and no other run asks for them: ${paused}`);
   expect(facts.next).toContain(`enrich resume ${paused}`);
   expect(facts.next).toContain(`enrich cancel ${paused}`);
-  expect(exitCodeOf(facts)).toBe(3);
+  expect(exitCodeOfRun(facts)).toBe(3);
 });
 
 it('a finished run with in_flight people needs no action if the run that claims them is running', async () => {
@@ -46,7 +46,7 @@ it('a finished run with in_flight people needs no action if the run that claims 
   await endRun(warehouse, second, 'finished', undefined);
   const facts = await readRunFacts(warehouse, second);
   expect(facts).toMatchObject({ reason_type: null, next: null, outcomes: { in_flight: 2 } });
-  expect(exitCodeOf(facts)).toBe(0);
+  expect(exitCodeOfRun(facts)).toBe(0);
 });
 
 it('readPausedRuns() does not count people of an unknown call of the paused run', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { agrees } from '../../../src/cli/terminal/confirm.ts';
+import { askYesOrNo } from '../../../src/cli/terminal/confirm.ts';
 
 let keyboard: PassThrough;
 let screen: PassThrough;
@@ -19,13 +19,13 @@ afterEach(() => {
 
 /** Types an answer after the question is on the screen, and returns what agrees() reads. */
 async function answerTo(typed: string): Promise<boolean | undefined> {
-  const answer = agrees('spend it?');
+  const answer = askYesOrNo('spend it?');
   await once(screen, 'data');
   keyboard.write(typed);
   return answer;
 }
 
-it('agrees() ignores what was typed before the question', async () => {
+it('askYesOrNo() ignores what was typed before the question', async () => {
   keyboard.write('y\n');
   expect(await answerTo('n\n')).toBe(false);
 });
@@ -37,13 +37,13 @@ it.each([
   ['n\n', false],
   ['No\n', false],
   ['yesterday\n', undefined],
-])('agrees() reads %j as %s', async (typed, yes) => {
+])('askYesOrNo() reads %j as %s', async (typed, yes) => {
   expect(await answerTo(typed)).toBe(yes);
 });
 
 it.each([
   ['Ctrl-C', '\u0003'],
   ['Ctrl-D', '\u0004'],
-])('agrees() reads %s as no answer', async (_name, typed) => {
+])('askYesOrNo() reads %s as no answer', async (_name, typed) => {
   expect(await answerTo(typed)).toBeUndefined();
 });

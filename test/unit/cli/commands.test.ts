@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { leavesOf } from '../../../scripts/reference/commands.ts';
 import { outputs } from '../../../src/outputs/outputs.ts';
-import { loaders } from '../../../src/cli/program.ts';
+import { commandLoaders } from '../../../src/cli/program.ts';
 
 /** Commands that serve until they are stopped, or that write the requested data in a format of their own. */
 const withoutFacts = ['worker', 'receiver', 'codec-server', 'sandbox', 'dev', 'mcp', 'report', 'export'];
 
-const roots = await Promise.all([...loaders.values()].map((load) => load()));
+const roots = await Promise.all([...commandLoaders.values()].map((load) => load()));
 const commands = roots.flatMap((root) => leavesOf(root));
 
 it('every command whose output has a JSON Schema has the flag --json', () => {

@@ -130,13 +130,13 @@ it.each([
   ['failed', 'export.empty', 2],
   ['cancelled', null, 0],
 ] as const)(
-  'exitCodeOf() of a run with the status %s and the reason %s is %i',
+  'exitCodeOfRun() of a run with the status %s and the reason %s is %i',
   (status, reason_type, code) => {
-    expect(run.exitCodeOf({ ...anyFacts, status, reason_type })).toBe(code);
+    expect(run.exitCodeOfRun({ ...anyFacts, status, reason_type })).toBe(code);
   },
 );
 
-it('exitCodeOf() of a run whose plan was not approved is 3', () => {
-  const cancelled = { at: '2026-11-21T09:30:00.000Z', reason: run.notApproved };
-  expect(run.exitCodeOf({ ...anyFacts, status: 'cancelled', cancelled })).toBe(3);
+it('exitCodeOfRun() of a run whose plan was not approved is 3', () => {
+  const cancelled = { at: '2026-11-21T09:30:00.000Z', reason: run.notApprovedReason };
+  expect(run.exitCodeOfRun({ ...anyFacts, status: 'cancelled', cancelled })).toBe(3);
 });

@@ -2,27 +2,30 @@ import { expect, it } from 'vitest';
 import {
   describeFields,
   fittedTable,
-  table,
+  formatTable,
   terminalWidth,
   wrapped,
 } from '../../../src/cli/terminal/output.ts';
 
-it('table() aligns columns with wide Chinese characters, and leaves out rows that are false', () => {
+it('formatTable() aligns columns with wide Chinese characters, and leaves out rows that are false', () => {
   const rows = [['王小明', 12, 'a'], false, ['Ada', 1_000, 'b']] as const;
-  expect(table(rows).split('\n')).toEqual(['  王小明     12  a', '  Ada     1,000  b']);
+  expect(formatTable(rows).split('\n')).toEqual(['  王小明     12  a', '  Ada     1,000  b']);
 });
 
 it.each([
   [20, ['  Ada Oka…  Head of…', '  王小明    👩‍🚀 Pilot']],
   [18, ['  Ada Ok…  Head o…', '  王小明   👩‍🚀 Pil…']],
   [40, ['  Ada Okafor  Head of Logistics', '  王小明      👩‍🚀 Pilot']],
-])('table() shortens cells between two characters until a line fits into %i columns', (width, lines) => {
-  const rows = [
-    ['Ada Okafor', 'Head of Logistics'],
-    ['王小明', '👩‍🚀 Pilot'],
-  ];
-  expect(table(rows, { width }).split('\n')).toEqual(lines);
-});
+])(
+  'formatTable() shortens cells between two characters until a line fits into %i columns',
+  (width, lines) => {
+    const rows = [
+      ['Ada Okafor', 'Head of Logistics'],
+      ['王小明', '👩‍🚀 Pilot'],
+    ];
+    expect(formatTable(rows, { width }).split('\n')).toEqual(lines);
+  },
+);
 
 it('describeFields() lists the fields of a JSON output', () => {
   const facts = { attempt_id: 'a1', reason: null, rows: [3, 4], late: true, admitted_at: new Date(0) };
@@ -35,12 +38,12 @@ it('describeFields() lists the fields of a JSON output', () => {
   ]);
 });
 
-it('table() shortens the columns in `cutFirst` to ten characters before it shortens other columns', () => {
+it('formatTable() shortens the columns in `cutFirst` to ten characters before it shortens other columns', () => {
   const rows = [['Ada Okafor', 'Head of Logistics', 'ada.okafor@acme.example']];
-  expect(table(rows, { width: 52, cutFirst: [1] })).toBe(
+  expect(formatTable(rows, { width: 52, cutFirst: [1] })).toBe(
     '  Ada Okafor  Head of Logi…  ada.okafor@acme.example',
   );
-  expect(table(rows, { width: 40, cutFirst: [1] })).toBe('  Ada Okafor  Head of L…  ada.okafor@ac…');
+  expect(formatTable(rows, { width: 40, cutFirst: [1] })).toBe('  Ada Okafor  Head of L…  ada.okafor@ac…');
 });
 
 it.each([
@@ -95,7 +98,7 @@ it('fittedTable() gives each value a line of its own if the table is wider than 
     ['1', 'ada.okafor@acme.example'],
     ['2', 'mei@hinode.example'],
   ];
-  expect(fittedTable(names, rows, 40)).toBe(table([names, ...rows]));
+  expect(fittedTable(names, rows, 40)).toBe(formatTable([names, ...rows]));
   expect(fittedTable(names, rows, 36).split('\n')).toEqual([
     'row 1',
     '  contact_id  1',

@@ -3,13 +3,13 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Problem } from '../../../src/domain/problem.ts';
 import {
-  asTyped,
+  commandAsTyped,
   beginOutput,
   beQuiet,
   describeLogLine,
   reportFailure,
   showChangingLine,
-  tell,
+  printProgress,
   writeBytes,
 } from '../../../src/cli/terminal/output.ts';
 
@@ -17,11 +17,11 @@ it.each([
   ['', 'enrich status latest', 'enrich status latest'],
   ['exec', 'next: enrich status latest; enrich runs', 'next: npx enrich status latest; enrich runs'],
   ['run-script', 'npx enrich status of /tmp/enrich status', 'npx enrich status of /tmp/enrich status'],
-])('asTyped() shows the program as the user started it (npm_command=%s): %s', (npm, hint, shown) => {
+])('commandAsTyped() shows the program as the user started it (npm_command=%s): %s', (npm, hint, shown) => {
   vi.stubEnv('npm_command', npm);
   onTestFinished(() => void vi.unstubAllEnvs());
   beginOutput(['status', 'run']);
-  expect(asTyped(hint)).toBe(shown);
+  expect(commandAsTyped(hint)).toBe(shown);
 });
 
 it('with --quiet only the result and errors are printed', () => {
@@ -32,7 +32,7 @@ it('with --quiet only the result and errors are printed', () => {
   });
   beginOutput([]);
   beQuiet();
-  tell('planning');
+  printProgress('planning');
   showChangingLine('enriching 3/10');
   reportFailure(new Error('reset'), false);
   expect(told.mock.calls.map(([line]) => String(line).split('\n')[0])).toEqual(['error: reset']);

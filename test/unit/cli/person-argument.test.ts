@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { keyOf } from '../../../src/cli/commands/privacy.ts';
+import { suppressionKeyOf } from '../../../src/cli/commands/privacy.ts';
 
 it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
-  'keyOf() refuses the domain of a free-mail provider with the reason: %s',
+  'suppressionKeyOf() refuses the domain of a free-mail provider with the reason: %s',
   (text) => {
-    expect(() => keyOf(text, 1)).toThrow(
+    expect(() => suppressionKeyOf(text, 1)).toThrow(
       expect.objectContaining({
         type: 'person.unclear',
         message: 'a free-mail provider cannot be suppressed as a domain',
@@ -16,8 +16,8 @@ it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
 );
 
 it.each(['Ada Novak', '@example', 'gmail.com'])(
-  'keyOf() refuses text that identifies no person: %s',
+  'suppressionKeyOf() refuses text that identifies no person: %s',
   (text) => {
-    expect(() => keyOf(text, 0)).toThrow('this identifies no person');
+    expect(() => suppressionKeyOf(text, 0)).toThrow('this identifies no person');
   },
 );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { waitsForPerson } from '../../../src/cli/run/enrich-export.ts';
+import { waitsForOperator } from '../../../src/cli/run/enrich-export.ts';
 import type { RunRecord } from '../../../src/runs/runs.ts';
 
 function paused(type: 'run.paused' | 'run.interrupted', isApproved: boolean): RunRecord {
@@ -17,6 +17,6 @@ it.each([
 ] as const)(
   'a repeated command waits for the operator (paused by %s, approved: %s, on a terminal: %s): %s',
   (type, isApproved, asks, waits) => {
-    expect(waitsForPerson(paused(type, isApproved), asks)).toBe(waits);
+    expect(waitsForOperator(paused(type, isApproved), asks)).toBe(waits);
   },
 );

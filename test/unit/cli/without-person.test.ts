@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { addressOf } from '../../../src/cli/run/run-spec.ts';
+import { exportAddressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run/run-option-flags.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
-import { Command, withoutPerson } from '../../../src/cli/terminal/command.ts';
+import { Command, requireNoPersonalData } from '../../../src/cli/terminal/command.ts';
 import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 import cases from '../../data/cli/without-person.json' with { type: 'json' };
@@ -10,8 +10,8 @@ import cases from '../../data/cli/without-person.json' with { type: 'json' };
 const file = exportFiles();
 const refusal = { what: 'this text', where: '--text', next: 'write another' };
 
-it.each(cases.refusedTexts)('withoutPerson() refuses a text with %s', (_, text) => {
-  expect(() => withoutPerson(text, refusal)).toThrow('this text seems to name a person');
+it.each(cases.refusedTexts)('requireNoPersonalData() refuses a text with %s', (_, text) => {
+  expect(() => requireNoPersonalData(text, refusal)).toThrow('this text seems to name a person');
 });
 
 it.each([
@@ -19,13 +19,13 @@ it.each([
   "select * from crm.contacts where email like '%@orbit.example'",
   "select a.email, b.in/2 from crm.a join crm.b on a.id=b.id where updated_at > now() - interval '1 day'",
   'ticket 17',
-])('withoutPerson() returns %s unchanged', (text) => {
-  expect(withoutPerson(text, refusal)).toBe(text);
+])('requireNoPersonalData() returns %s unchanged', (text) => {
+  expect(requireNoPersonalData(text, refusal)).toBe(text);
 });
 
 it('enrich run refuses --query with an e-mail before it reads a row', () => {
   const query = "select * from crm.contacts where email = 'ada@orbit.example'";
-  expect(() => addressOf(undefined, { query })).toThrow(
+  expect(() => exportAddressOf(undefined, { query })).toThrow(
     expect.objectContaining({
       type: 'setting.invalid',
       message: 'this query seems to name a person',

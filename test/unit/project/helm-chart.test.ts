@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loaders } from '../../../src/cli/program.ts';
+import { commandLoaders } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
 
@@ -34,7 +34,7 @@ it('the Helm chart starts only commands that exist', () => {
     (match) => match[1]!,
   );
   expect(commands.sort()).toEqual(['codec-server', 'migrate', 'receiver', 'schedule', 'worker']);
-  expect(commands.filter((command) => !loaders.has(command))).toEqual([]);
+  expect(commands.filter((command) => !commandLoaders.has(command))).toEqual([]);
 });
 
 it('the Helm chart gives a worker more time to end than a call in flight can take', () => {

@@ -6,9 +6,9 @@ import { errorsPage, errorsPages, readErrors } from '../../../scripts/reference/
 import { metricsPage } from '../../../scripts/reference/metrics.ts';
 import { pagePath, pageWith } from '../../../scripts/reference/page.ts';
 import { settingsPage } from '../../../scripts/reference/settings.ts';
-import { loaders } from '../../../src/cli/program.ts';
+import { commandLoaders } from '../../../src/cli/program.ts';
 
-const roots = await Promise.all([...loaders.values()].map((load) => load()));
+const roots = await Promise.all([...commandLoaders.values()].map((load) => load()));
 const { rows, bare } = readErrors();
 
 it.each<readonly [string, string]>([

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
-import { markSettings, workerIdentity } from '../../../src/temporal/worker-identity.ts';
+import { hashSharedSettings, workerIdentity } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
@@ -32,7 +32,7 @@ it.each([
 });
 
 const marks = (settings: Record<string, string>, key?: string): string =>
-  markSettings(readConfig(settings), key);
+  hashSharedSettings(readConfig(settings), key);
 
 it('readWorkerPoll() returns each settings mark of live workers once', async () => {
   const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
@@ -45,7 +45,7 @@ it('readWorkerPoll() returns each settings mark of live workers once', async () 
   expect((await readWorkerPoll(client, new Date(now))).settings).toEqual([one, other]);
 });
 
-it('markSettings() changes with shared settings and the codec key, and ignores the login of a URL', () => {
+it('hashSharedSettings() changes with shared settings and the codec key, and ignores the login of a URL', () => {
   const hook = (login: string): string => marks({ WEBHOOK_PUBLIC_URL: `https://${login}hooks.example.com` });
   expect(hook('ada:secret@')).toBe(hook(''));
   const written = { RATE_LIMITS: '600/hour', CALL_TIMEOUT: '1m', CALL_CONCURRENCY: '9', LOG_LEVEL: 'debug' };
