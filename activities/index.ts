@@ -3,14 +3,14 @@ import type { RunFacts } from '../src/contract/run-facts.ts';
 import {
   checkRunService,
   type ServiceCheckDependencies,
-  keepCreditStatement,
+  storeCreditStatement,
 } from '../src/calls/service-status.ts';
 import { enrichBatches } from '../src/calls/batches/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
   syncLateResults,
   syncRunResults,
-  type LateDependencies,
+  type LateResultsDependencies,
 } from '../src/late-results/sync-late-results.ts';
 import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
@@ -24,14 +24,14 @@ import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
 import { notifyOnFailure } from '../src/monitoring/notifications.ts';
 import { prune } from '../src/privacy/prune.ts';
-import { askedBy, openPage } from '../src/runs/pages.ts';
+import { lookupRequestOf, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
-import { shownName, getRun, setRunStatus, approveRun } from '../src/runs/runs.ts';
+import { fileNameWithoutPersonalData, getRun, setRunStatus, approveRun } from '../src/runs/runs.ts';
 import { mappingFailures, withHeartbeat } from './run-activity.ts';
 
 export type ControlDependencies = PlanDependencies &
   IngestDependencies &
-  LateDependencies &
+  LateResultsDependencies &
   ServiceCheckDependencies &
   ScheduleDependencies & {
     readonly retention: Retention;
@@ -61,7 +61,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       beating(log, async () => {
         // Lineage events name the source of the export, which is known now that the export has been read.
         lineage?.started(runId);
-        await keepCreditStatement(dependencies, runId);
+        await storeCreditStatement(dependencies, runId);
         const planned = await planRun(dependencies, runId);
         return planned.kind === 'refused'
           ? { kind: planned.kind, pauseReason: planned.pauseReason }
@@ -82,7 +82,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         const run = await getRun(warehouse, runId);
-        return openPage(warehouse, runId, page, askedBy(run.options));
+        return openPage(warehouse, runId, page, lookupRequestOf(run.options));
       }),
     syncLateResults: ({ runId }) => beating(log, (signal) => syncRunResults(dependencies, runId, signal)),
     sweepLateResults: () =>
@@ -105,7 +105,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {
         const facts = await finishRun(warehouse, runId, ending, budget);
-        await keepCreditStatement(dependencies, runId);
+        await storeCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;
         if (status === 'paused') return storedFacts(facts);
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
@@ -117,7 +117,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
 
 /** Returns a run's facts as Temporal stores them. Personal data is removed from the file name. */
 function storedFacts(facts: RunFacts): RunFacts {
-  return { ...facts, file: shownName({ fileName: facts.file }) };
+  return { ...facts, file: fileNameWithoutPersonalData({ fileName: facts.file }) };
 }
 
 export function createCallActivities(

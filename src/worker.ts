@@ -4,7 +4,7 @@ import { createCallActivities, createControlActivities } from '../activities/ind
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { CallStreaks } from './calls/attempt-call.ts';
-import { learnRateWindows } from './calls/service-status.ts';
+import { fetchRateWindows } from './calls/service-status.ts';
 import { createAdmission, type AdmissionLimits } from './ledger/admit.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
@@ -157,7 +157,7 @@ async function workerOptions(
   const { service, budgets } = limits;
   await recordWorkerBudgets(warehouse.database, budgets);
   await applyBudgetLimits(warehouse.database, budgets);
-  const unknown = await learnRateWindows(warehouse, service, client);
+  const unknown = await fetchRateWindows(warehouse, service, client);
   if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const shared = {
     warehouse,

@@ -31,15 +31,15 @@ export function controlActivities(options: ActivityOptions): ActivityInterfaceFo
   });
 }
 
-export const quick = controlActivities({ startToCloseTimeout: '10 minutes' });
+export const quickActivities = controlActivities({ startToCloseTimeout: '10 minutes' });
 
 /** Activities that may take hours, such as ingest and plan of a large file. */
-export const long = controlActivities({ startToCloseTimeout: '12 hours' });
+export const longActivities = controlActivities({ startToCloseTimeout: '12 hours' });
 
 /**
  * Activities that compare people for minutes. On a loaded machine, some of their steps leave no time for a heartbeat.
  */
-export const computing = controlActivities({
+export const computingActivities = controlActivities({
   startToCloseTimeout: '12 hours',
   heartbeatTimeout: '1 minute',
 });

@@ -9,7 +9,7 @@ import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities, callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
-import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
+import { beatingActivities, quickActivities, useHeartbeatOf } from './control-activities.ts';
 import { endPageSignal, wakeSignal, pageWaitsSignal } from './messages.ts';
 
 const calls = beatingActivities<CallActivities>({
@@ -67,7 +67,7 @@ class PageInProgress {
   async run(): Promise<PageResult> {
     const { runId, page, batchConcurrency } = this.#input;
     const perActivity = Math.min(Math.ceil(batchConcurrency / sharingWorkers), batchesPerActivity);
-    const { batches, people } = await quick.openPage.executeWithOptions(
+    const { batches, people } = await quickActivities.openPage.executeWithOptions(
       { summary: `claim the people of page ${page}` },
       [{ runId, page }],
     );

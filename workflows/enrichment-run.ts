@@ -13,7 +13,12 @@ import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { maxSummaryLength } from '../src/contract/workflow-details.ts';
 import { formatCount, formatPeopleCount } from '../src/domain/text/format.ts';
-import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
+import {
+  computingActivities,
+  longActivities,
+  quickActivities,
+  useHeartbeatOf,
+} from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
 import { RunState, isHistoryLong, mustContinueAsNew } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
@@ -58,7 +63,7 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
 async function prepare(run: RunState): Promise<PlanSummary> {
   const { runId } = run;
   run.show();
-  const ingested = await long.ingestExport.executeWithOptions(
+  const ingested = await longActivities.ingestExport.executeWithOptions(
     { summary: 'read the export into the staging table' },
     [{ runId }],
   );
@@ -66,7 +71,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 
   run.work = 'planning';
   await run.setStatus(run.work);
-  const planned = await long.planRun.executeWithOptions(
+  const planned = await longActivities.planRun.executeWithOptions(
     {
       summary:
         `plan ${formatCount(ingested.rows, 'row')} of ${ingested.source}: ` +
@@ -88,7 +93,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
  * of a person who contradicts their cells.
  */
 async function reconcile({ runId }: RunState): Promise<void> {
-  await computing.reconcileContacts.executeWithOptions(
+  await computingActivities.reconcileContacts.executeWithOptions(
     { summary: 'compare the contacts with the people who are known' },
     [{ runId }],
   );
@@ -101,7 +106,7 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
       await run.untilResumed();
       continue;
     }
-    const check = await quick.checkService.executeWithOptions(
+    const check = await quickActivities.checkService.executeWithOptions(
       { summary: 'whom the credential acts as, and what is left of the limits' },
       [{ runId: run.runId }],
     );
@@ -128,7 +133,7 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
     // The operator resumes a pause that is known. A judgement that follows this pause must not be skipped.
     await run.untilResumed();
     if (run.isCancelling) return undefined;
-    const judgement = await quick.judgePilot.executeWithOptions(
+    const judgement = await quickActivities.judgePilot.executeWithOptions(
       { summary: `what the pilot of ${formatPeopleCount(pilot.people)} came to` },
       [{ runId: run.runId }],
     );
@@ -225,7 +230,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   if (!run.isCancelling || hasCalled(run)) await reconcile(run);
   const ending = run.isCancelling ? 'cancelled' : end.budget === undefined ? 'finished' : 'over_budget';
   const facts = await run.inTables(() =>
-    quick.finishRun.executeWithOptions({ summary: `every row gets its outcome (${ending})` }, [
+    quickActivities.finishRun.executeWithOptions({ summary: `every row gets its outcome (${ending})` }, [
       { runId, ending, ...(end.budget !== undefined && { budget: end.budget }) },
     ]),
   );
@@ -254,7 +259,7 @@ async function fail(run: RunState, why: StatusReason): Promise<never> {
 async function resolveBudgetExhaustion(run: RunState): Promise<string | undefined> {
   run.budgetChanged = false;
   const { arrived, pauseReason: before } = run;
-  const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
+  const resolution = await quickActivities.resolveBudgetExhaustion.executeWithOptions(
     { summary: 'what is left of the budgets' },
     [{ runId: run.runId }],
   );

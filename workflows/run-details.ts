@@ -113,7 +113,7 @@ export interface RunWait {
 }
 
 /** Describes what a run waits for. @returns null if it does not wait, or only for a short time */
-export function waitOf(run: {
+export function runWaitOf(run: {
   readonly runId: string;
   readonly status: RunStatus;
   readonly pauseReason: StatusReason | null;

@@ -15,10 +15,10 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFactsSnapshot } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput, PageInput } from '../src/contract/run-input.ts';
 import { isFinal, runStatuses, statusText, type RunStatus } from '../src/contract/run-transitions.ts';
-import { long, quick } from './control-activities.ts';
+import { longActivities, quickActivities } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import { endPageSignal, wakeSignal } from './messages.ts';
-import { RunAttributes, runDetails, waitOf, type RunProgress } from './run-details.ts';
+import { RunAttributes, runDetails, runWaitOf, type RunProgress } from './run-details.ts';
 
 /** True if Temporal suggests continue-as-new, long before it would terminate a workflow with a long history. */
 export function isHistoryLong(): boolean {
@@ -87,7 +87,7 @@ export class RunState {
     this.late =
       input.lateResults &&
       new LateResults({
-        settle: (summary) => long.syncLateResults.executeWithOptions({ summary }, [{ runId }]),
+        settle: (summary) => longActivities.syncLateResults.executeWithOptions({ summary }, [{ runId }]),
         onSync: () => this.show(),
         pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
         // The previous execution may have received a signal just before it ended.
@@ -120,7 +120,7 @@ export class RunState {
     return {
       runId,
       status,
-      waitsFor: waitOf(this),
+      waitsFor: runWaitOf(this),
       page,
       pages: plan?.pages ?? 0,
       plan,
@@ -164,7 +164,9 @@ export class RunState {
 
   readFigures(): Promise<RunFacts> {
     const summary = 'read the figures of the run';
-    return this.inTables(() => quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
+    return this.inTables(() =>
+      quickActivities.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]),
+    );
   }
 
   /**
@@ -182,7 +184,7 @@ export class RunState {
     const what =
       status === 'running' && by === undefined ? 'running, or awaiting approval' : statusText(status);
     const options = { summary: `set the status: ${what}` };
-    return this.inTables(() => quick.setRunStatus.executeWithOptions(options, [request]));
+    return this.inTables(() => quickActivities.setRunStatus.executeWithOptions(options, [request]));
   }
 
   /** Waits until the operator approves, resumes or cancels the run, if its status needs this. */

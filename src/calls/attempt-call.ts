@@ -24,7 +24,7 @@ import { ServiceFailure } from '../service/failures/failure.ts';
 import { closeWithoutCost, markAttemptUnknown } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './batches/open-people.ts';
 import type { RunRecord } from '../runs/runs.ts';
-import { forWorkers } from './service-status.ts';
+import { withAdviceForWorkers } from './service-status.ts';
 import { storeAnswer } from './answers/store-answer.ts';
 
 export interface AttemptDependencies {
@@ -242,7 +242,7 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
   return {
     type: `service.${failure.type}`,
     reason: failure.message,
-    next: forWorkers(failure),
+    next: withAdviceForWorkers(failure),
   };
 }
 

@@ -42,8 +42,8 @@ const unknownRequestId = '0';
  */
 export async function readServiceStatus(dependencies: PollDependencies, needs: { readonly polls: boolean }) {
   const { warehouse, service, client } = dependencies;
-  const user = await askActingUser(client);
-  const usageUnknown = await learnRateWindows(warehouse, service, client);
+  const user = await readActingUser(client);
+  const usageUnknown = await fetchRateWindows(warehouse, service, client);
   if (needs.polls) await tryPolling(dependencies);
   return {
     user,
@@ -60,7 +60,7 @@ export async function readServiceStatus(dependencies: PollDependencies, needs: {
  *
  * @throws Problem `service.credential-refused`
  */
-export async function askActingUser(client: ServiceClient): Promise<ActingUser> {
+export async function readActingUser(client: ServiceClient): Promise<ActingUser> {
   const signal = AbortSignal.timeout(patienceMilliseconds);
   try {
     return { userId: (await client.profile(signal)).id };
@@ -176,7 +176,7 @@ const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScop
  * @param service name of the service in the options of runs
  * @returns the failure; undefined if the usage was stored
  */
-export async function learnRateWindows(
+export async function fetchRateWindows(
   warehouse: Warehouse,
   service: string,
   client: ServiceClient,
@@ -234,13 +234,13 @@ export async function checkRunService(
     return { kind: 'ready', status };
   } catch (error) {
     if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
-    const next = `${forWorkers(error)}; then: enrich resume ${runId}`;
+    const next = `${withAdviceForWorkers(error)}; then: enrich resume ${runId}`;
     return { kind: 'refused', pauseReason: { type: error.type, reason: error.message, next } };
   }
 }
 
 /** Adapts the next step of a failure to runs, because a run uses the settings that its workers had at their start. */
-export function forWorkers({ next, exitCode }: Problem): string {
+export function withAdviceForWorkers({ next, exitCode }: Problem): string {
   return exitCode === exitCodes.usage
     ? `${next}; settings are those of the workers: restart them after a change`
     : next;
@@ -262,7 +262,7 @@ interface CreditStatementDependencies {
  * @param runId undefined outside of a run
  * @returns why nothing was stored; undefined if the count was stored
  */
-export async function keepCreditStatement(
+export async function storeCreditStatement(
   { warehouse, service, client, log }: CreditStatementDependencies,
   runId: string | undefined,
 ): Promise<string | undefined> {

@@ -31,7 +31,7 @@ import {
   readSuppressedRows,
 } from '../suppression/suppression-list.ts';
 import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
-import { fillResults, hashesOfEmails, lockCall, type LockedCall } from './expected-results.ts';
+import { markResultsFilled, hashIdentifyingEmails, lockCall, type LockedCall } from './expected-results.ts';
 import { writeObservations, type NewObservation } from '../people/people-tables.ts';
 import { suppressionKeysOfPeople, suppressionKeysOfRows } from '../suppression/compared-keys.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
@@ -145,7 +145,7 @@ async function apply(
           found: kindsIn(results.brings).includes(lateKind),
         })),
   });
-  await fillResults(transaction, call, deliveryId, results);
+  await markResultsFilled(transaction, call, deliveryId, results);
   await settleLateCredits(transaction, attemptId);
   return status;
 }
@@ -204,7 +204,7 @@ async function namePeople(
     [...expected.values()],
     people.map(({ id, addresses }) => ({
       key: id === undefined ? undefined : keyOf(id),
-      emails: hashesOfEmails(attemptId, addresses),
+      emails: hashIdentifyingEmails(attemptId, addresses),
       isKnown: id !== undefined && known.has(id),
     })),
     kind,
@@ -318,7 +318,7 @@ async function markDelivery(
 }
 
 /** A person in a delivery, with the id that the answer of the call has for this person. */
-export interface GivenPerson {
+export interface PersonInDelivery {
   readonly personId: string;
   readonly person: DeliveredPerson;
 }
@@ -334,7 +334,7 @@ async function recordLateResults(
   transaction: Transaction<Tables>,
   call: LockedCall,
   delivery: { readonly deliveryId: string; readonly kind: DeliveryKind },
-  given: readonly GivenPerson[],
+  given: readonly PersonInDelivery[],
 ): Promise<readonly NewObservation[]> {
   const { deliveryId, kind } = delivery;
   const { service } = call.options;

@@ -5,7 +5,7 @@ import { resultsKeptByServiceSeconds, type DeliveryStatus } from '../domain/late
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { isInScope, type LateScope } from './expected-results.ts';
+import { isInScope, type LateResultsScope } from './expected-results.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
 import { decompress } from '../service/transport.ts';
 
@@ -65,7 +65,7 @@ export async function storeDeliveries(
 }
 
 /** Stores the body of a poll in the inbox, unless a body with the same bytes is already stored. */
-export async function storePolled(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
+export async function storePolledBody(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
   const hash = sha256(body);
   await sql`
     insert into webhook_deliveries (delivery_id, attempt_id, run_id, origin, body, body_sha256)
@@ -88,7 +88,7 @@ export interface WaitingDelivery {
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
-  scope: LateScope | { readonly attemptId: string },
+  scope: LateResultsScope | { readonly attemptId: string },
   limit: number,
 ): Promise<WaitingDelivery[]> {
   const filter =

@@ -11,7 +11,13 @@ import {
 import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
 import { leaveCostUnknown, uncertainCostReason } from '../ledger/close-attempt.ts';
 import { readStoredDelivery } from './deliveries.ts';
-import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expected-results.ts';
+import {
+  markResultsMissing,
+  expectedResultEntry,
+  isInScope,
+  lockCall,
+  type LateResultsScope,
+} from './expected-results.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
@@ -21,7 +27,7 @@ import type { Tables } from '../db/schema.ts';
  *
  * @param polled undefined: the call cannot be polled
  */
-export async function endByLastBody(
+export async function settleByLastBody(
   warehouse: Warehouse,
   attemptId: string,
   polled?: { readonly body: Buffer; readonly hasEnded: boolean },
@@ -41,10 +47,10 @@ export async function endByLastBody(
       const kind = deliveryKindOf(content.kind, call.options);
       const ended = lateKindsInDelivery(kind).filter((each) => {
         const results = call.expected.filter((result) => result.kind === each);
-        const covered = results.filter((result) => covers.includes(entryOf(call, result)));
+        const covered = results.filter((result) => covers.includes(expectedResultEntry(call, result)));
         const isComplete = results.every((result) => covered.includes(result) || !result.isDelivered);
         const isAbout = deliveryKinds[kind].keepsIds || covered.length > 0;
-        const empty = covered.filter((result) => !brings.includes(entryOf(call, result)));
+        const empty = covered.filter((result) => !brings.includes(expectedResultEntry(call, result)));
         const open = results.filter(({ status }) => status === 'expected');
         const gaps = open.filter((result) => !covered.includes(result));
         const countsAllMissing =
@@ -53,19 +59,19 @@ export async function endByLastBody(
             : content.missing >= gaps.length + empty.length;
         return isComplete && isAbout && countsAllMissing;
       });
-      await endResults(transaction, call, ended);
+      await markResultsMissing(transaction, call, ended);
     }
   });
 }
 
 /** After the deadline, settles the calls that cannot be polled, by their deliveries. */
-export async function settleExpired(warehouse: Warehouse, scope: LateScope): Promise<void> {
+export async function settleExpiredCalls(warehouse: Warehouse, scope: LateResultsScope): Promise<void> {
   const { rows } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts a
     where status = 'awaiting' and next_poll_at is null and awaited_until <= clock_timestamp()
       and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
   `.execute(warehouse.database);
-  for (const { attemptId } of rows) await endByLastBody(warehouse, attemptId);
+  for (const { attemptId } of rows) await settleByLastBody(warehouse, attemptId);
 }
 
 /**
@@ -89,7 +95,7 @@ export async function endWithoutResults(
     ];
     if (rows.some(({ status }) => status !== 'quarantined')) return;
     const isFree = kinds.every((kind) => !deliveryKinds[lateKinds[kind].deliveredBy].isPricedByVendors);
-    if (isFree && rows.length === 0) await endResults(transaction, call, kinds);
+    if (isFree && rows.length === 0) await markResultsMissing(transaction, call, kinds);
     else await leaveCostUnknown(transaction, attemptId, uncertainCostReason);
   });
 }
@@ -99,7 +105,7 @@ export async function endWithoutResults(
  * results are older than the service keeps them. The operator decides about these calls. A later delivery is still
  * applied and settles its call.
  */
-export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
+export async function markExpiredCallsUnknown(warehouse: Warehouse, scope: LateResultsScope): Promise<void> {
   await sql`
     update attempts a
     set status = 'unknown', next_poll_at = null, reason = concat_ws('; ', reason, 'the late results did not come')
@@ -124,7 +130,7 @@ function isCallTo(service: string): RawBuilder<boolean> {
   return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
 }
 
-export async function belongsTo(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
+export async function isRunOfService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const { rows } = await sql<{ belongs: boolean }>`
     select options ->> 'service' = ${service} as belongs from runs where run_id = ${runId}
   `.execute(warehouse.database);
@@ -138,7 +144,7 @@ const leaseSeconds = 120;
 export async function takeDuePolls(
   warehouse: Warehouse,
   service: string,
-  scope: LateScope,
+  scope: LateResultsScope,
   limit: number,
 ): Promise<DuePoll[]> {
   const due = await sql<DuePoll>`

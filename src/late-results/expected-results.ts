@@ -82,7 +82,9 @@ export function expectResults(
     readonly awaited: readonly LateKind[];
   },
 ): RawBuilder<unknown> {
-  const listed = new Map(people.map(({ personId, emails }) => [personId, hashesOfEmails(attemptId, emails)]));
+  const listed = new Map(
+    people.map(({ personId, emails }) => [personId, hashIdentifyingEmails(attemptId, emails)]),
+  );
   for (let person = listed.size + 1; person <= call.found; person += 1) listed.set(`unlisted-${person}`, []);
   const rows = [...listed].map(([person_id, email_hashes]) => ({ person_id, email_hashes }));
   return sql`
@@ -96,26 +98,29 @@ export function expectResults(
 }
 
 /** Hashes of the e-mails that identify a person. E-mails of shared mailboxes are left out. */
-export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
+export function hashIdentifyingEmails(
+  attemptId: string,
+  emails: readonly (string | null | undefined)[],
+): string[] {
   return emails.flatMap((each) => {
     const email = parseEmail(each ?? '');
     return email === undefined || isSharedMailbox(email) ? [] : [hashForAttempt(attemptId, email)];
   });
 }
 
-export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
+export function expectedResultEntry({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
   return `${kind}/${hashPersonForAttempt(attemptId, personId)}`;
 }
 
 /** Marks expected results as delivered. Each result is marked once. */
-export async function fillResults(
+export async function markResultsFilled(
   transaction: Transaction<Tables>,
   call: LockedCall,
   deliveryId: string,
   { covers, brings }: DeliveredResults,
 ): Promise<void> {
   const filled = call.expected.flatMap((result) => {
-    const entry = entryOf(call, result);
+    const entry = expectedResultEntry(call, result);
     const status = brings.includes(entry) ? 'filled' : 'missing';
     const isChanged = status === 'filled' ? result.status !== 'filled' : result.status === 'expected';
     return isChanged && covers.includes(entry)
@@ -130,7 +135,7 @@ export async function fillResults(
 }
 
 /** Marks the expected results of these kinds as missing if they have not arrived. */
-export async function endResults(
+export async function markResultsMissing(
   transaction: Transaction<Tables>,
   call: LockedCall,
   kinds: readonly LateKind[],
@@ -144,7 +149,7 @@ export async function endResults(
 }
 
 /** The runs to sync: one run, or all runs that have ended or lost their workflow. */
-export type LateScope = { readonly runId: string } | 'unattended';
+export type LateResultsScope = { readonly runId: string } | 'unattended';
 
 /** A due poll of a run with a workflow is made within this time, unless the rate window is full. */
 const attendedSeconds = 15 * 60;
@@ -156,7 +161,7 @@ const attendedSeconds = 15 * 60;
  * @param runId, due SQL expressions
  */
 export function isInScope(
-  scope: LateScope,
+  scope: LateResultsScope,
   runId: RawBuilder<unknown>,
   due: RawBuilder<unknown>,
 ): RawBuilder<boolean> {

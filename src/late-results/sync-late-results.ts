@@ -10,18 +10,18 @@ import {
   type SlotWait,
 } from '../ledger/rate-windows.ts';
 import {
-  endByLastBody,
+  settleByLastBody,
   endWithoutResults,
-  markExpiredUnknown,
-  settleExpired,
-  belongsTo,
+  markExpiredCallsUnknown,
+  settleExpiredCalls,
+  isRunOfService,
   takeDuePolls,
   postponePoll,
   returnPoll,
   stopPolling,
   type DuePoll,
 } from './end-of-wait.ts';
-import type { LateScope } from './expected-results.ts';
+import type { LateResultsScope } from './expected-results.ts';
 import { isTransientDatabaseError, databaseErrorCode } from '../db/postgres-errors.ts';
 import type { Warehouse } from '../db/database.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
@@ -30,7 +30,7 @@ import {
   quarantineDelivery,
   readWaitingDeliveries,
   readStoredDelivery,
-  storePolled,
+  storePolledBody,
   type WaitingDelivery,
 } from './deliveries.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
@@ -52,8 +52,8 @@ const otherServiceMilliseconds = 300_000;
  * @returns the number of deliveries that took effect
  */
 export async function syncLateResults(
-  dependencies: LateDependencies,
-  scope: LateScope,
+  dependencies: LateResultsDependencies,
+  scope: LateResultsScope,
   signal: AbortSignal,
 ): Promise<number> {
   let applied = await drainInbox(dependencies.warehouse, scope, signal);
@@ -65,19 +65,19 @@ export async function syncLateResults(
     applied += polled.applied + (await drainInbox(dependencies.warehouse, scope, signal));
     if (!polled.next) return applied;
   }
-  await settleExpired(dependencies.warehouse, scope);
-  await markExpiredUnknown(dependencies.warehouse, scope);
+  await settleExpiredCalls(dependencies.warehouse, scope);
+  await markExpiredCallsUnknown(dependencies.warehouse, scope);
   return applied;
 }
 
 export async function syncRunResults(
-  dependencies: LateDependencies,
+  dependencies: LateResultsDependencies,
   runId: string,
   signal: AbortSignal,
 ): Promise<LateResultsStatus> {
   const { warehouse, service, rateLimits } = dependencies;
   await syncLateResults(dependencies, { runId }, signal);
-  if (!(await belongsTo(warehouse, runId, service)))
+  if (!(await isRunOfService(warehouse, runId, service)))
     return readLateResultsStatus(warehouse, runId, otherServiceMilliseconds);
   const { wait } = await countFreeSlots(
     warehouse.database,
@@ -93,7 +93,7 @@ const deliveriesAtOnce = 50;
 /** Applies the deliveries in the inbox, the oldest first. */
 export async function drainInbox(
   warehouse: Warehouse,
-  scope: LateScope | { readonly attemptId: string },
+  scope: LateResultsScope | { readonly attemptId: string },
   signal: AbortSignal,
 ): Promise<number> {
   let applied = 0;
@@ -134,7 +134,7 @@ const longestPauseSeconds = 3_600;
  */
 const shortestPauseSeconds = 30;
 
-export interface LateDependencies extends PollDependencies {
+export interface LateResultsDependencies extends PollDependencies {
   /** Seconds from the answer to the first poll. The pauses between further polls grow. */
   readonly pollAfterSeconds: number;
 }
@@ -147,7 +147,7 @@ interface Polled {
 
 /** Makes due polls one after another, and returns polls that cannot be made now. */
 async function makePolls(
-  dependencies: LateDependencies,
+  dependencies: LateResultsDependencies,
   due: readonly DuePoll[],
   signal: AbortSignal,
 ): Promise<Polled> {
@@ -161,7 +161,11 @@ async function makePolls(
   return { next, applied };
 }
 
-async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: AbortSignal): Promise<Polled> {
+async function pollOnce(
+  dependencies: LateResultsDependencies,
+  poll: DuePoll,
+  signal: AbortSignal,
+): Promise<Polled> {
   const { warehouse } = dependencies;
   const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
   let applied = 0;
@@ -177,12 +181,12 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         await postponePoll(warehouse, poll.attemptId, pauseAsked(answer.retryAfterSeconds, later));
         break;
       case 'result':
-        await storePolled(warehouse, poll.attemptId, answer.body);
+        await storePolledBody(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
         if (poll.waitIsOver) {
           applied = await drainInbox(warehouse, { attemptId: poll.attemptId }, signal);
           const hasEnded = answer.deliveryStatus === 'success' || answer.deliveryStatus === 'failed';
-          await endByLastBody(warehouse, poll.attemptId, { body: answer.body, hasEnded });
+          await settleByLastBody(warehouse, poll.attemptId, { body: answer.body, hasEnded });
         }
         break;
       case 'no-result': {
@@ -203,7 +207,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
     if (!(error instanceof ServiceFailure)) throw error;
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
-    if (poll.waitIsOver && cannotBePolled(error)) await endByLastBody(warehouse, poll.attemptId);
+    if (poll.waitIsOver && cannotBePolled(error)) await settleByLastBody(warehouse, poll.attemptId);
     // A refused key or an unreachable service stops all polls. An unreadable answer stops only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };

@@ -4,8 +4,8 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { sortByOutcome } from '../domain/runs/outcome.ts';
 import { formatCount } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import { contestedRecords, readDecisions, readRunFacts } from '../runs/read-run-facts.ts';
-import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
+import { contestedRecordsProblem, readNeededDecisions, readRunFacts } from '../runs/read-run-facts.ts';
+import { getRun, sourceOfRun, type RunRecord } from '../runs/runs.ts';
 import { compareWithTruth } from './compare-truth.ts';
 import { readCoverage } from './coverage.ts';
 import {
@@ -55,10 +55,10 @@ export async function gatherReport(
         calls: await readCalls(database, run.runId, options.rateLimits),
         late_results: await readLateResults(database, run.runId),
         ...(options.truth !== undefined && {
-          evaluation: await compareWithTruth(database, options.truth, sourceOf(run)),
+          evaluation: await compareWithTruth(database, options.truth, sourceOfRun(run)),
         }),
       };
-      const decisions = await readDecisions(snapshot, run, facts.outcomes, facts.credits.unknown);
+      const decisions = await readNeededDecisions(snapshot, run, facts.outcomes, facts.credits.unknown);
       return { ...report, needs_person: needsPerson(report, decisions) };
     });
 }
@@ -104,7 +104,7 @@ function needsPerson(
       reason: 'the plan waits for approval; the run has spent nothing yet',
       next: `enrich approve ${runId}`,
     });
-  if (contested > 0) actions.push(contestedRecords(contested));
+  if (contested > 0) actions.push(contestedRecordsProblem(contested));
   if (late.quarantined > 0)
     actions.push({
       reason: `${formatCount(late.quarantined, 'delivery', 'deliveries')} could not be read`,

@@ -4,7 +4,7 @@ import { usualExpectations, usualExpectationsOfMixedFiles } from '../domain/runs
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { obtainExport } from '../ingest/sources/obtain-export.ts';
 import { removeStagedFile } from '../ingest/sources/staging-directory.ts';
-import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
+import { approveRun, runInputOf, fileNameWithoutPersonalData, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { ingestRun, type IngestDependencies } from './ingest-run.ts';
@@ -58,7 +58,7 @@ export async function beginScheduledRuns(
         // If the schedule has a single export, the error of this export is the error of the schedule.
         if (!onlyNew || !isOfExport(error)) throw error;
         refused.push({
-          file: shownName({ fileName: found.address.name }),
+          file: fileNameWithoutPersonalData({ fileName: found.address.name }),
           reason: withoutPersonalData(error.sentence),
         });
         return undefined;

@@ -16,7 +16,7 @@ const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown
  *
  * @param keys a relation of `identity_key` and `row_number`
  */
-export function claimedElsewhere(
+export function claimsOfOtherRuns(
   { runId, service }: { readonly runId: string; readonly service: string },
   keys: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -52,7 +52,7 @@ async function claimPeople(
     on conflict (identity_key, service) do nothing
   `.execute(transaction);
   await sql`
-    with taken as (${claimedElsewhere({ runId, service }, keys)}), dropped as (
+    with taken as (${claimsOfOtherRuns({ runId, service }, keys)}), dropped as (
       update run_rows r set outcome = 'in_flight', reason = ${withEarlierNote(sql`t.reason`)},
         claimed_by_run_id = t.claimed_by_run_id, claimed_by_row_number = t.claimed_by_row_number
       from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
@@ -149,7 +149,7 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
 }
 
 /** What the operator can do about people that paused runs have claimed; undefined if there are none. */
-export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
+export function describePausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
   const [first] = runs;
   if (first === undefined) return undefined;
   const people = runs.reduce((sum, each) => sum + each.people, 0);

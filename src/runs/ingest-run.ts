@@ -8,7 +8,7 @@ import { removeAbandonedFiles, removeStagedFile } from '../ingest/sources/stagin
 import { stageExport } from '../ingest/staging/stage.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
-import { countMalformedRows, getRun, saveWarnings, sourceOf, type RunRecord } from './runs.ts';
+import { countMalformedRows, getRun, saveWarnings, sourceOfRun, type RunRecord } from './runs.ts';
 
 export interface IngestDependencies {
   readonly warehouse: Warehouse;
@@ -84,7 +84,7 @@ async function ingested(
   run: RunRecord,
 ): Promise<Extract<IngestOutcome, { kind: 'ingested' }>> {
   const malformed = await countMalformedRows(warehouse, run.runId);
-  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
+  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOfRun(run) };
 }
 
 /** Removes the downloaded file of a run, and old downloaded files of killed processes. */

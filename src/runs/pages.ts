@@ -6,14 +6,14 @@ import { withEarlierNote } from '../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
 import { addKnownEmails } from '../keys/key-lookups.ts';
 import type { Warehouse } from '../db/database.ts';
-import { earlierLookups, type Asked } from './planning/drop-rows.ts';
+import { earlierLookups, type LookupRequest } from './planning/drop-rows.ts';
 import { registerWaitingBatches, type BatchesOfRun } from '../ledger/admit.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 
-export function askedBy(options: RunOptions): Asked {
+export function lookupRequestOf(options: RunOptions): LookupRequest {
   return {
     freshness: options.freshness,
     fieldGroups: requestedFieldGroups(options),
@@ -33,7 +33,7 @@ export async function openPage(
   warehouse: Warehouse,
   runId: string,
   page: number,
-  asked: Asked,
+  asked: LookupRequest,
 ): Promise<{ batches: number[]; people: number }> {
   return withSuppressionsLocked(warehouse.database, async (transaction) => {
     // A simultaneous erasure either commits before this claim, or removes the claim.
@@ -51,7 +51,7 @@ export async function openPage(
     // earlier check could miss this lookup and the run would pay again.
     await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);
     await sql`
-      with ${droppingFresh(runId, sql`page_keys`, asked)}
+      with ${dropFreshRows(runId, sql`page_keys`, asked)}
       select count(*) from dropped
     `.execute(transaction);
     const open = await openBatches(transaction, runId, page);
@@ -66,7 +66,11 @@ export async function openPage(
  *
  * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */
-export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: Asked): RawBuilder<unknown> {
+export function dropFreshRows(
+  runId: string,
+  keys: RawBuilder<unknown>,
+  asked: LookupRequest,
+): RawBuilder<unknown> {
   const ofFresh = sql`select row_number from fresh`;
   // The tables are materialized because PostgreSQL would otherwise evaluate the keys again for each lookup, when a new
   // warehouse has no statistics yet.

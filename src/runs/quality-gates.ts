@@ -20,7 +20,7 @@ import { getRun, type RunRecord } from './runs.ts';
  * @param people requested number of people in the pilot
  * @returns the first position after the pages of the pilot
  */
-export async function positionPilot(
+export async function placePilotFirst(
   transaction: Transaction<Tables>,
   runId: string,
   people: number,
@@ -43,10 +43,10 @@ export async function positionPilot(
     from ordered
     where round(rank * share) > round((rank - 1) * share)
   `.execute(transaction);
-  return pagesOf(Number(chosen.numAffectedRows)) * peoplePerPage;
+  return countPages(Number(chosen.numAffectedRows)) * peoplePerPage;
 }
 
-export function pagesOf(people: number): number {
+export function countPages(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }
 
@@ -176,7 +176,7 @@ const callsWatched = 50;
  * @param minimum share from 0 to 1; null: no check
  * @returns why the run should pause; undefined: it continues
  */
-export async function watchMatchRate(
+export async function checkMatchRate(
   warehouse: Warehouse,
   runId: string,
   minimum: number | null,

@@ -8,7 +8,7 @@ import { formatCount } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
-import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
+import { describePausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { budgetIdOfRun } from '../domain/money/budget-periods.ts';
 
@@ -31,7 +31,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
   const outcomes = sortByOutcome(await readOutcomes(warehouse.database, run.runId));
   const [needed] =
-    run.finishedAt === null ? [] : await readDecisions(warehouse, run, outcomes, money.unknown);
+    run.finishedAt === null ? [] : await readNeededDecisions(warehouse, run, outcomes, money.unknown);
   const reason = run.pauseReason ?? needed;
   return {
     run_id: run.runId,
@@ -75,7 +75,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
  * Returns what the operator must do after a run, the most urgent first. Lost answers and people over budget are listed
  * until a later run of the source has answers for these contacts.
  */
-export async function readDecisions(
+export async function readNeededDecisions(
   { database }: Warehouse,
   { runId, source, createdAt }: RunRecord,
   outcomes: RunFacts['outcomes'],
@@ -99,7 +99,7 @@ export async function readDecisions(
           .then(({ rows }) => rows);
   const openRows = Object.fromEntries(open.map(({ outcome, rows }) => [outcome, rows]));
   const decisions = neededDecisions({ runId, outcomes: openRows, unknownCredits });
-  const paused = inFlight === 0 ? undefined : peopleInPausedRuns(await readPausedRuns(database, runId));
+  const paused = inFlight === 0 ? undefined : describePausedRuns(await readPausedRuns(database, runId));
   return paused ? [...decisions, paused] : decisions;
 }
 
@@ -163,7 +163,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
 }
 
 /** The problem that rows with the same record id have different people, and the next step. */
-export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'next'> {
+export function contestedRecordsProblem(rows: number): Pick<StatusReason, 'reason' | 'next'> {
   const has = rows === 1 ? 'has' : 'have';
   return {
     reason: `${formatCount(rows, 'row')} ${has} a record id that names different people in the file`,

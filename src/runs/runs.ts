@@ -95,7 +95,7 @@ function recordOf(row: Selectable<Tables['runs']>) {
 }
 
 /** The source of a run's contacts. Before the export is read, the run has no contacts. */
-export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
+export function sourceOfRun({ source }: Pick<RunRecord, 'source'>): string {
   return source ?? 'generic';
 }
 
@@ -187,7 +187,7 @@ export async function servicesOfRuns({ database }: Warehouse): Promise<string[]>
   return rows.map(({ service }) => service);
 }
 
-export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
+export async function runsWaitingForBudget(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`
     select run_id from runs
     where status = 'paused' and pause_reason -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
@@ -244,7 +244,7 @@ export function runInputOf(
 ): RunInput {
   return {
     runId: run.runId,
-    file: shownName(run),
+    file: fileNameWithoutPersonalData(run),
     maxCredits: run.options.maxCredits,
     batchConcurrency: batchesPerCall * settings.callConcurrency,
     priority: run.options.priority,
@@ -260,7 +260,7 @@ export function runInputOf(
  * The name of a run's file for display, without personal data: Temporal stores this name, and some files are named
  * after people.
  */
-export function shownName(run: Pick<RunRecord, 'fileName'>): string {
+export function fileNameWithoutPersonalData(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
 }
 
@@ -278,12 +278,12 @@ export async function approveRun({ database }: Warehouse, runId: string): Promis
  *
  * @returns true if the run is paused
  */
-export async function approveWithoutPerson(
+export async function approveAutomatically(
   warehouse: Warehouse,
   { runId, isApproved, plan }: RunRecord,
 ): Promise<boolean> {
   const unmet = (!isApproved && plan?.unmet_expectations) || [];
-  if (unmet.length > 0) await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
+  if (unmet.length > 0) await setRunStatus(warehouse, runId, 'paused', expectationsUnmetReason(runId, unmet));
   await approveRun(warehouse, runId);
   return unmet.length > 0;
 }
@@ -299,7 +299,7 @@ export async function withdrawUnreadApproval({ database }: Warehouse, runId: str
 }
 
 /** The reason for a pause before the first call: the export does not meet the run's expectations. */
-export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
+export function expectationsUnmetReason(runId: string, unmet: readonly string[]): PauseReason {
   return {
     type: 'expectation.unmet',
     reason: `the export is not as expected, and nothing was paid: ${unmet.join('; ')}`,

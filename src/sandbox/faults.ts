@@ -74,7 +74,7 @@ export const scenarioSchema = z.strictObject({
 });
 
 export type Scenario = z.input<typeof scenarioSchema>;
-export type Rule = z.infer<typeof rule>;
+export type FaultRule = z.infer<typeof rule>;
 export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
@@ -99,7 +99,7 @@ export class Faults {
     this.#billedBefore = this.#billedCredits();
   }
 
-  next(path: string, body: string): Rule {
+  next(path: string, body: string): FaultRule {
     const rules = this.#rules(path, this.#count(path));
     return rules.find((each) => body.includes(each.containing ?? '')) ?? {};
   }
@@ -126,13 +126,17 @@ export class Faults {
     return this.#scenario.out_of_credits ?? 402;
   }
 
-  #rules(path: string, number: number): Rule[] {
+  #rules(path: string, number: number): FaultRule[] {
     return (this.#scenario.rules ?? []).filter(
       (each) => (each.path === undefined || each.path === path) && this.#holds(each, path, number),
     );
   }
 
-  #holds({ from = 1, to = Number.POSITIVE_INFINITY, share }: Rule, name: string, number: number): boolean {
+  #holds(
+    { from = 1, to = Number.POSITIVE_INFINITY, share }: FaultRule,
+    name: string,
+    number: number,
+  ): boolean {
     if (number < from || number > to) return false;
     return share === undefined || new Chance(this.#seed, `${name} ${number}`).share(share);
   }
@@ -147,7 +151,7 @@ export class Faults {
 /** Damages a list of found people (JSON texts) as the fault `matches` describes. The bill stays unchanged. */
 export function applyMatchFault(
   people: readonly string[],
-  fault: Rule,
+  fault: FaultRule,
   stranger: () => string,
 ): readonly string[] {
   const filled = (text: string): boolean => text !== 'null';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Chance } from './chance.ts';
 import type { DeliveryKind, DeliveryRule, Faults } from './faults.ts';
-import type { Known } from './population.ts';
+import type { SandboxPerson } from './population.ts';
 import { noResult, type Refusal } from './refusals.ts';
 import type { LateResult, Store } from './store.ts';
 
@@ -17,7 +17,7 @@ export interface LateRequest {
   readonly requestId: string;
   readonly webhookUrl: string;
   readonly wanted: readonly LateParameter[];
-  readonly people: readonly Known[];
+  readonly people: readonly SandboxPerson[];
   /** Credits billed with the answer. The first delivery of a waterfall reports them together with its own price. */
   readonly creditsOfAnswer: number;
 }
@@ -165,7 +165,7 @@ export class LateResults {
 function bodyOf(
   request: LateRequest,
   kind: DeliveryKind,
-  people: readonly Known[],
+  people: readonly SandboxPerson[],
   { isFirst, rule, seed }: { readonly isFirst: boolean; readonly rule: DeliveryRule; readonly seed: number },
 ): MadeBody {
   const isNative = kind === 'phones';
@@ -210,7 +210,7 @@ function bodyOf(
  * Makes phone numbers of a person: a mobile number if there is one, and for some the office. All numbers are reserved
  * for fiction.
  */
-function phonesOf({ id, hasMobile, organization }: Known, seed: number): readonly object[] {
+function phonesOf({ id, hasMobile, organization }: SandboxPerson, seed: number): readonly object[] {
   const chance = new Chance(seed, `phones of ${id}`);
   const { mobiles, office } = organization.country;
   const phones = [

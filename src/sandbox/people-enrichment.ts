@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Chance } from './chance.ts';
-import { creditsMember, applyMatchFault, type Rule } from './faults.ts';
+import { creditsMember, applyMatchFault, type FaultRule } from './faults.ts';
 import { lateParameters, type LateParameter, type LateResults } from './late-results.ts';
 import type { PersonJson } from './person-json.ts';
-import { askedPerson, type Known, type Population } from './population.ts';
-import { badDetails, invalid, missingParameter, type Refusal } from './refusals.ts';
+import { requestedPersonSchema, type SandboxPerson, type Population } from './population.ts';
+import { badDetails, invalidRequest, missingParameter, type Refusal } from './refusals.ts';
 import { parseJson, type LoggedCall } from './store.ts';
 
-export interface DoneCall {
+export interface CompletedCall {
   readonly body: string;
   readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
   /** Makes the call's late results. Resolves after those deliveries that must arrive before the answer. */
@@ -34,9 +34,9 @@ const extrasQuery = z.object({
   run_waterfall_phone: flag,
   webhook_url: z.url({ protocol: /^https?$/ }).optional(),
 });
-const matchQuery = z.object({ ...askedPerson.shape, ...extrasQuery.shape });
+const matchQuery = z.object({ ...requestedPersonSchema.shape, ...extrasQuery.shape });
 /** The schema does not limit the number of people, because a wrong number has a 400 answer of its own. */
-const bulkBody = z.object({ details: z.array(askedPerson).default([]) });
+const bulkBody = z.object({ details: z.array(requestedPersonSchema).default([]) });
 
 interface Enriched {
   readonly people: readonly string[];
@@ -52,20 +52,20 @@ export class PeopleEnrichment {
     this.#parts = parts;
   }
 
-  match(query: unknown, fault: Rule): DoneCall | Refusal {
+  match(query: unknown, fault: FaultRule): CompletedCall | Refusal {
     const parsed = matchQuery.safeParse(query);
-    if (!parsed.success) return invalid(parsed.error);
+    if (!parsed.success) return invalidRequest(parsed.error);
     return this.#enrich('match', [parsed.data], parsed.data, fault, ({ people, announced }) => [
       `"person":${people[0] ?? 'null'}`,
       ...announced,
     ]);
   }
 
-  bulkMatch(query: unknown, body: string, fault: Rule): DoneCall | Refusal {
+  bulkMatch(query: unknown, body: string, fault: FaultRule): CompletedCall | Refusal {
     const extras = extrasQuery.safeParse(query);
-    if (!extras.success) return invalid(extras.error);
+    if (!extras.success) return invalidRequest(extras.error);
     const parsed = bulkBody.safeParse(parseJson(body));
-    if (!parsed.success) return invalid(parsed.error);
+    if (!parsed.success) return invalidRequest(parsed.error);
     const { details } = parsed.data;
     if (details.length === 0) return badDetails('INVALID_REQUEST', 'details is missing or empty');
     if (details.length > 10) return badDetails('RECORD_LIMIT_EXCEEDED', 'at most 10 people in details');
@@ -87,11 +87,11 @@ export class PeopleEnrichment {
 
   #enrich(
     endpoint: 'match' | 'bulk_match',
-    asked: readonly z.infer<typeof askedPerson>[],
+    asked: readonly z.infer<typeof requestedPersonSchema>[],
     extras: z.infer<typeof extrasQuery>,
-    fault: Rule,
+    fault: FaultRule,
     membersOf: (enriched: Enriched) => readonly string[],
-  ): DoneCall | Refusal {
+  ): CompletedCall | Refusal {
     const { json, seed, population, late } = this.#parts;
     const wanted = lateNames.filter((name) => extras[name] === 'true');
     const { webhook_url: webhookUrl = '' } = extras;
@@ -120,7 +120,10 @@ export class PeopleEnrichment {
     };
   }
 
-  #find(asked: z.infer<typeof askedPerson>, { job_changes: share = 0 }: Rule): Known | undefined {
+  #find(
+    asked: z.infer<typeof requestedPersonSchema>,
+    { job_changes: share = 0 }: FaultRule,
+  ): SandboxPerson | undefined {
     const { population, seed, now } = this.#parts;
     const known = population.find(asked);
     if (!known || share === 0 || !new Chance(seed, `job of ${known.id}`).share(share)) return known;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Known } from './population.ts';
+import type { SandboxPerson } from './population.ts';
 import records from './records.json' with { type: 'json' };
 
 export interface PersonOptions {
@@ -29,7 +29,7 @@ export class PersonJson {
     this.#keywords = JSON.stringify(Array.from({ length: count }, () => keyword));
   }
 
-  person(known: Known, { endpoint, personalEmails }: PersonOptions): string {
+  person(known: SandboxPerson, { endpoint, personalEmails }: PersonOptions): string {
     const values = valuesOf(known, endpoint);
     const valueOf = (name: string) => (name === 'keywords' ? this.#keywords : JSON.stringify(values[name]));
     const parts = templates[endpoint].map((part, index) => (index % 2 === 0 ? part : valueOf(part)));
@@ -41,7 +41,10 @@ export class PersonJson {
   }
 }
 
-function valuesOf(known: Known, endpoint: PersonOptions['endpoint']): Readonly<Record<string, unknown>> {
+function valuesOf(
+  known: SandboxPerson,
+  endpoint: PersonOptions['endpoint'],
+): Readonly<Record<string, unknown>> {
   const { id, firstName, lastName, title, email, organization, employedSince } = known;
   const { name: organizationName, domain, city, state, employees, country } = organization;
   return {

@@ -17,7 +17,7 @@ export interface Company {
   readonly employees: number;
 }
 
-export interface Known {
+export interface SandboxPerson {
   readonly id: string;
   readonly firstName: string;
   readonly lastName: string;
@@ -34,7 +34,7 @@ export interface Known {
 const given = z.string().optional();
 
 /** A person as a call names them: an element of `details`, or the query of people/match. */
-export const askedPerson = z.object({
+export const requestedPersonSchema = z.object({
   first_name: given,
   last_name: given,
   name: given,
@@ -46,7 +46,7 @@ export const askedPerson = z.object({
   proflink_url: given,
 });
 
-type AskedPerson = z.infer<typeof askedPerson>;
+type AskedPerson = z.infer<typeof requestedPersonSchema>;
 
 const { titles } = inventedNames;
 const companyWords = inventedNames.companyWords.split(' ');
@@ -90,7 +90,7 @@ export class Population {
     this.#matchRate = matchRate;
   }
 
-  numbered(number: number): Known {
+  numbered(number: number): SandboxPerson {
     const chance = new Chance(this.#seed, `person ${number}`);
     const organization = companies()[number % companyCount]!;
     const firstName = firstNameOf(number);
@@ -110,7 +110,7 @@ export class Population {
     };
   }
 
-  find(asked: AskedPerson): Known | undefined {
+  find(asked: AskedPerson): SandboxPerson | undefined {
     const { id, email, proflink_url: profile, hashed_email: hash } = asked;
     const hashed = hash && this.#hashes().get(hash.toLowerCase());
     for (const number of [hashed, numberOfId(id), numberOfEmail(email), numberOfProfile(profile)]) {
@@ -128,14 +128,14 @@ export class Population {
    *
    * @param since date of the move
    */
-  afterJobChange(known: Known, since: string): Known {
+  afterJobChange(known: SandboxPerson, since: string): SandboxPerson {
     const chance = new Chance(this.#seed, `new job of ${known.id}`);
     const organization = chance.pick(companies());
     const email = known.email?.replace(/@.*/, `@${organization.domain}`) ?? null;
     return { ...known, organization, email, pastOrganization: known.organization.name, employedSince: since };
   }
 
-  #stranger(asked: AskedPerson): Known | undefined {
+  #stranger(asked: AskedPerson): SandboxPerson | undefined {
     const seed = this.#seed;
     const name = nameOf(asked);
     const employer = employerOf(asked);

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { OutOfCreditsStatus, Rule } from './faults.ts';
+import type { OutOfCreditsStatus, FaultRule } from './faults.ts';
 
 /** From this day (16 February 2027), errors have `error_details` as their only payload. */
 const cutOver = Date.UTC(2027, 1, 16);
 
-export interface Answer {
+export interface SandboxAnswer {
   /** HTTP status. 0 resets the connection without an answer. */
   readonly status: number;
   readonly contentType: string;
@@ -28,7 +28,7 @@ export interface Refusal {
 export const jsonType = 'application/json; charset=utf-8';
 
 /** Makes the HTTP answer for an error. Before the cut-over, the body also has the older fields. */
-export function errorAnswer(now: number, what: Refusal): Answer {
+export function errorAnswer(now: number, what: Refusal): SandboxAnswer {
   const { status, code, oldCode, message, suggestions = [], context } = what;
   // All answers except 401 and 403 have rate headers.
   const headers = status === 401 || status === 403 ? {} : (what.headers ?? {});
@@ -40,8 +40,8 @@ export function errorAnswer(now: number, what: Refusal): Answer {
   return { status, contentType: jsonType, body: JSON.stringify(members), headers };
 }
 
-export const notFound = refusal(404, 'REQUEST.ROUTE.NOT_FOUND', 'Not found.');
-export const failed = refusal(500, 'REQUEST.PROCESSING.FAILED', 'The call failed.');
+export const notFoundRefusal = refusal(404, 'REQUEST.ROUTE.NOT_FOUND', 'Not found.');
+export const failedRefusal = refusal(500, 'REQUEST.PROCESSING.FAILED', 'The call failed.');
 
 const auth = 'AUTH.AUTHENTICATION';
 export const missingCredential = refusal(401, `${auth}.CREDENTIALS_MISSING`, 'No credential was sent.');
@@ -54,7 +54,7 @@ const inaccessible = refusal(403, 'AUTH.AUTHORIZATION.API_INACCESSIBLE', 'The cr
   oldCode: 'API_INACCESSIBLE',
 });
 
-export function invalid(error?: Pick<z.ZodError, 'issues'>): Refusal {
+export function invalidRequest(error?: Pick<z.ZodError, 'issues'>): Refusal {
   const paths = error?.issues.map(({ path }) => path.join('.')) ?? [];
   const names = [...new Set(paths)].filter((name) => name !== '');
   const message = ['The request is not as described', ...names].join(': ');
@@ -124,7 +124,7 @@ function refusal(
 }
 
 export function requestedRefusal(
-  { status, code, retry_after: asked = '1' }: Rule,
+  { status, code, retry_after: asked = '1' }: FaultRule,
   path: string,
   now: number,
 ): Refusal | undefined {
@@ -135,7 +135,7 @@ export function requestedRefusal(
     401: invalidKey,
     402: outOfCredits(402),
     403: inaccessible,
-    422: invalid(),
+    422: invalidRequest(),
     429: tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfter),
   };
   const message = `a scenario of the sandbox asked for status ${status}`;

@@ -3,22 +3,22 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Faults, scenarioSchema, type Rule, type Scenario } from './faults.ts';
+import { Faults, scenarioSchema, type FaultRule, type Scenario } from './faults.ts';
 import { LateResults } from './late-results.ts';
-import { PeopleEnrichment, type DoneCall } from './people-enrichment.ts';
+import { PeopleEnrichment, type CompletedCall } from './people-enrichment.ts';
 import { PersonJson } from './person-json.ts';
 import { Population } from './population.ts';
 import { parseWindowLimits, RateWindows } from './rate-windows.ts';
 import {
   errorAnswer,
-  failed,
-  invalid,
+  failedRefusal,
+  invalidRequest,
   jsonType,
-  notFound,
+  notFoundRefusal,
   outOfCredits,
   requestedRefusal,
   tooManyCalls,
-  type Answer,
+  type SandboxAnswer,
   type Refusal,
   invalidKey,
   invalidToken,
@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     bodyLimit: 1_048_576,
     exposeHeadRoutes: false,
     // A path that cannot be decoded is answered as an unknown path.
-    frameworkErrors: (_error, _request, reply) => void sandbox.fail(reply, notFound),
+    frameworkErrors: (_error, _request, reply) => void sandbox.fail(reply, notFoundRefusal),
     routerOptions: { maxParamLength: 500 },
   });
   // Bodies stay text, so that the sandbox's own code refuses malformed ones.
@@ -91,11 +91,11 @@ interface Operation {
   readonly parameter?: string;
   /** Name of the operation in usage statistics. Only operations with this name are logged and count in rate windows. */
   readonly usageName?: string;
-  readonly answer: (incoming: Incoming, fault: Rule) => DoneCall | Refusal;
+  readonly answer: (incoming: Incoming, fault: FaultRule) => CompletedCall | Refusal;
 }
 
 const healthy = { healthy: true, is_logged_in: true };
-const nothing: Answer = { status: 0, contentType: jsonType, body: '', headers: {} };
+const nothing: SandboxAnswer = { status: 0, contentType: jsonType, body: '', headers: {} };
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
 
 class Sandbox {
@@ -129,9 +129,9 @@ class Sandbox {
   }
 
   addServiceRoutes(server: FastifyInstance): void {
-    server.setNotFoundHandler((_request, reply) => this.fail(reply, notFound));
+    server.setNotFoundHandler((_request, reply) => this.fail(reply, notFoundRefusal));
     server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) =>
-      this.fail(reply, (error.statusCode ?? 500) < 500 ? invalid() : failed),
+      this.fail(reply, (error.statusCode ?? 500) < 500 ? invalidRequest() : failedRefusal),
     );
     for (const operation of this.#operations) {
       const parameter = operation.parameter === undefined ? '' : `/:${operation.parameter}`;
@@ -224,7 +224,7 @@ class Sandbox {
     return authorization === undefined ? missingCredential : invalidToken;
   }
 
-  async #answer(operation: Operation, incoming: Incoming, fault: Rule): Promise<Answer> {
+  async #answer(operation: Operation, incoming: Incoming, fault: FaultRule): Promise<SandboxAnswer> {
     const { path, usageName } = operation;
     const arrivedAt = Date.now();
     const now = this.#now();
@@ -236,7 +236,7 @@ class Sandbox {
     const isCounted = usageName !== undefined && fault.status !== 429;
     const full = isCounted ? this.#windows.count(path, arrivedAt, others) : undefined;
     const headers = usageName === undefined ? {} : this.#windows.headers(path, arrivedAt, others);
-    const refuse = (refusal: Refusal): Answer => {
+    const refuse = (refusal: Refusal): SandboxAnswer => {
       log({ ...unbilled, status: refusal.status });
       return errorAnswer(now, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
@@ -259,7 +259,7 @@ class Sandbox {
       : { status: 200, contentType: jsonType, body, headers };
   }
 
-  async #send(reply: FastifyReply, answer: Answer, fault: Rule): Promise<FastifyReply> {
+  async #send(reply: FastifyReply, answer: SandboxAnswer, fault: FaultRule): Promise<FastifyReply> {
     const wait = this.#latency + (fault.delay ?? 0);
     if (wait > 0) await sleep(wait);
     const { status, contentType, body } = answer;
@@ -277,7 +277,7 @@ class Sandbox {
     return reply;
   }
 
-  #apiUsage(): DoneCall {
+  #apiUsage(): CompletedCall {
     const at = Date.now();
     const usage = this.#operations.flatMap(({ path, usageName }) =>
       usageName === undefined
@@ -288,7 +288,7 @@ class Sandbox {
   }
 
   /** Answers with the credits used. The credit cycle is the month. */
-  #creditUsage(): DoneCall {
+  #creditUsage(): CompletedCall {
     const consumed = this.store.credits();
     const left = this.faults.creditsLeft();
     const limit = left === undefined ? null : consumed + left;
@@ -305,6 +305,6 @@ class Sandbox {
   }
 }
 
-function json(value: object): DoneCall {
+function json(value: object): CompletedCall {
   return { body: JSON.stringify(value) };
 }

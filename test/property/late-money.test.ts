@@ -7,8 +7,8 @@ import {
   type PricedResults,
 } from '../../src/domain/late-results/expected-results.ts';
 import { creditsFromWhole } from '../../src/domain/money/decimal.ts';
-import { storePolled } from '../../src/late-results/deliveries.ts';
-import { markExpiredUnknown } from '../../src/late-results/end-of-wait.ts';
+import { storePolledBody } from '../../src/late-results/deliveries.ts';
+import { markExpiredCallsUnknown } from '../../src/late-results/end-of-wait.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
 import {
   callWithPhones,
@@ -294,14 +294,14 @@ async function passDeadline(call: PhonesCall): Promise<void> {
   await warehouse.query`
     update attempts set awaited_until = now() - interval '1 second', next_poll_at = null
     where attempt_id = ${call.attemptId}`;
-  await markExpiredUnknown(warehouse, { runId: call.runId });
+  await markExpiredCallsUnknown(warehouse, { runId: call.runId });
 }
 
 async function send(call: PhonesCall, sent: Sent): Promise<void> {
   const text = 'noise' in sent ? noiseOf(call, sent.noise) : textOf(call, sent.body, sent.isPriced);
   const bytes = Buffer.from(' '.repeat(sent.spaces) + text);
   if (sent.by === 'webhook') await storeFor(warehouse, call, bytes);
-  else await storePolled(warehouse, call.attemptId, bytes);
+  else await storePolledBody(warehouse, call.attemptId, bytes);
 }
 
 function textOf(call: PhonesCall, body: HonestBody, isPriced: boolean): string {

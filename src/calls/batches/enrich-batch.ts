@@ -21,7 +21,7 @@ import {
 import type { SlotWait } from '../../ledger/rate-windows.ts';
 import { reopenUnknownRows } from '../../ledger/decide-attempt.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { restartMatchRate, watchMatchRate } from '../../runs/quality-gates.ts';
+import { restartMatchRate, checkMatchRate } from '../../runs/quality-gates.ts';
 import {
   attemptCall,
   untilDatabaseIsBack,
@@ -33,7 +33,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { recordRejectedLookup } from '../../people/lookup-history.ts';
 import { digestAnswer, digestTogether } from '../../people/digest.ts';
 import { markAttemptUnknown } from '../../ledger/close-attempt.ts';
-import { askedBy } from '../../runs/pages.ts';
+import { lookupRequestOf } from '../../runs/pages.ts';
 
 /**
  * Makes calls for the people of one batch until all have an outcome, or until the batch must wait or stop. Safe to run
@@ -161,7 +161,7 @@ class BatchInProgress {
     await untilDatabaseIsBack(() => digestAnswer(warehouse, attemptId));
     // A delivery can arrive before the answer of its call. It is applied once the answer is digested.
     if (lateKindsRequestedBy(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
-    const rate = await watchMatchRate(warehouse, runId, options.minMatchRate);
+    const rate = await checkMatchRate(warehouse, runId, options.minMatchRate);
     if (!rate) return undefined;
     await restartMatchRate(warehouse, runId);
     return this.#pause(rate);
@@ -391,7 +391,7 @@ export async function openBatches(
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
   await reopenUnknownRows(warehouse, run, rowsOfBatches({ runId, batches }));
-  const asked = askedBy(run.options);
+  const asked = lookupRequestOf(run.options);
   const open = await refreshOpenPeople(database, { runId, batches }, asked, hasSuppressions);
   return batches.map((batch) => {
     const people = open.filter((person) => person.batch === batch);
@@ -440,7 +440,7 @@ export async function enrichBatches(
   );
   const failure = ended.find((each) => each.status === 'rejected');
   if (failure) throw failure.reason;
-  return resultOf(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  return combineBatchResults(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
 }
 
 /**
@@ -449,7 +449,7 @@ export async function enrichBatches(
  */
 const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
 
-export function resultOf(
+export function combineBatchResults(
   results: readonly { readonly batch: number; readonly result: BatchResult }[],
 ): BatchesResult {
   const strongest = results

@@ -7,8 +7,8 @@ import { registrationSql, type BatchesOfRun } from '../../ledger/admit.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
 import { selectContact } from '../../keys/contact-key.ts';
 import { emailKeysOfHash } from '../../keys/key-lookups.ts';
-import { droppingFresh, peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages.ts';
-import type { Asked } from '../../runs/planning/drop-rows.ts';
+import { dropFreshRows, peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages.ts';
+import type { LookupRequest } from '../../runs/planning/drop-rows.ts';
 
 /** A row of the export without an outcome. */
 export interface OpenPerson {
@@ -81,7 +81,7 @@ export async function readOpenPeople(
 export async function refreshOpenPeople(
   database: Kysely<Tables>,
   batches: BatchesOfRun,
-  asked: Asked,
+  asked: LookupRequest,
   hasSuppressions = true,
 ): Promise<PersonOfBatch[]> {
   const { runId } = batches;
@@ -95,7 +95,7 @@ export async function refreshOpenPeople(
     ) known
     where r.outcome is null)`;
   const { rows } = await sql<OpenRow>`
-    with ${droppingFresh(runId, keys, asked)}
+    with ${dropFreshRows(runId, keys, asked)}
     select ${openRow}
     from ${peopleOfBatchesWithRows(batches)}
     where r.outcome is null and r.row_number not in (select row_number from dropped)

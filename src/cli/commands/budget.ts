@@ -21,7 +21,7 @@ import {
 } from '../../domain/money/budget-periods.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { getRun, runsWaitingFor } from '../../runs/runs.ts';
+import { getRun, runsWaitingForBudget } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { requireUnfinished } from '../run/steer-run.ts';
 
@@ -78,7 +78,7 @@ exceeded at any moment.`)
       const { change, waiting } = await withWarehouse(config, async ({ warehouse }) => {
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
         const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, toNote(options));
-        return { change: changed, waiting: await runsWaitingFor(warehouse, changed.budgetId) };
+        return { change: changed, waiting: await runsWaitingForBudget(warehouse, changed.budgetId) };
       });
       const { budgetId, before, after } = change;
       const say = options.json === true ? printProgress : print;

@@ -1,4 +1,4 @@
-import { askActingUser, describeUser } from '../../calls/service-status.ts';
+import { readActingUser, describeUser } from '../../calls/service-status.ts';
 import { unknownSettings } from '../../config/settings-schema.ts';
 import { WrongSettings, type Config } from '../../config/settings.ts';
 import { compareMigrations } from '../../db/migrate.ts';
@@ -129,7 +129,7 @@ async function checkService({ service }: Config): Promise<State> {
       : ok(what);
   }
   const where = databaseUrlWithoutPassword(baseUrl);
-  const user = await withClient(service, askActingUser);
+  const user = await withClient(service, readActingUser);
   if ('userId' in user) return ok(`${where} accepts the credential, ${describeUser(user)}`);
   const { unknown, credentialWorks } = user;
   if (!credentialWorks) return broken(`${where}: ${unknown.message}`, unknown.next);

@@ -1,4 +1,4 @@
-import { keepCreditStatement } from '../../calls/service-status.ts';
+import { storeCreditStatement } from '../../calls/service-status.ts';
 import { serviceName } from '../../config/settings.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes } from '../../domain/problem.ts';
@@ -95,7 +95,7 @@ async function reconcileStatements(
   dependencies: PollDependencies,
   json: boolean | undefined,
 ): Promise<void> {
-  const missing = await keepCreditStatement({ ...dependencies, log }, undefined);
+  const missing = await storeCreditStatement({ ...dependencies, log }, undefined);
   if (missing !== undefined) {
     printProgress(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
     process.exitCode = exitCodes.needsOperator;

@@ -8,12 +8,12 @@ import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { sandboxServiceName, type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import {
-  approveWithoutPerson,
+  approveAutomatically,
   withdrawUnreadApproval,
   getRun,
   listCallingRuns,
   setRunStatus,
-  shownName,
+  fileNameWithoutPersonalData,
   type RunRecord,
 } from '../../runs/runs.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
@@ -63,7 +63,7 @@ export async function enrichExport(
   if (waitsForOperator(run, asks)) return readRunFacts(warehouse, runId);
   if (parseAddress(run.filePath, '/').kind !== 'file') await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
-  if (isDecided && (await approveWithoutPerson(warehouse, run))) return readRunFacts(warehouse, runId);
+  if (isDecided && (await approveAutomatically(warehouse, run))) return readRunFacts(warehouse, runId);
   const handle = await resumeRun(session, run, isDecided);
   background?.onStart(runId);
   const uiAddress = describeUiAddress(session, runId);
@@ -71,7 +71,9 @@ export async function enrichExport(
   // The embedded worker carries out every run of the warehouse that makes calls, not only this one.
   for (const other of session.stack.temporal.embedded ? await listCallingRuns(warehouse) : [])
     if (other.runId !== runId)
-      printProgress(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
+      printProgress(
+        `note: this command also continues ${fileNameWithoutPersonalData(other)}, run ${other.runId}`,
+      );
   const onPlan = asks ? undefined : (planned: RunRecord) => tellPlan(planned, run.planHash !== null);
   const facts = await waitForRun(session, handle, interrupted, onPlan);
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;

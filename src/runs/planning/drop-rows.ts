@@ -5,7 +5,7 @@ import { samePersonPrefix, type Outcome } from '../../domain/runs/outcome.ts';
 import { clearSuppressedRow } from '../../suppression/drop-suppressed.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
 import { hasSuppressions, suppressedRows } from '../../suppression/suppression-list.ts';
-import { claimedElsewhere } from '../claims.ts';
+import { claimsOfOtherRuns } from '../claims.ts';
 import { freshSecondsIfFound, type Freshness } from '../../domain/runs/freshness.ts';
 import { nameCells } from '../../db/expressions.ts';
 import {
@@ -22,7 +22,11 @@ import { addWarning } from '../runs.ts';
  * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight. Also
  * fills `plan_known` and `plan_opted_out_of_calls`.
  */
-export async function dropRows(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<void> {
+export async function planRowsWithoutCall(
+  transaction: Transaction<Tables>,
+  runId: string,
+  asked: LookupRequest,
+): Promise<void> {
   await sql`
     create temporary table plan_outcomes (
       row_number integer primary key,
@@ -72,7 +76,7 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
     from plan_keys k
     left join plan_people p on p.row_number = k.row_number
   )`;
-  await drop(transaction, 'in_flight', claimedElsewhere({ runId, service: asked.service }, keysOfPeople), [
+  await drop(transaction, 'in_flight', claimsOfOtherRuns({ runId, service: asked.service }, keysOfPeople), [
     'claimed_by_run_id',
     'claimed_by_row_number',
   ]);
@@ -173,7 +177,7 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
  * `asked_at` and `run_id` of the latest fresh lookup, and `found_before` (null without an earlier call). A lookup for
  * one row of a person counts for all rows of the person.
  */
-async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
+async function findKnown(transaction: Transaction<Tables>, asked: LookupRequest): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneFieldGroups.includes(group));
   await sql`
     create temporary table plan_known on commit drop as
@@ -185,7 +189,7 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
     from (
       select coalesce(p.first_row, m.row_number) as row_number, m.field_group, m.is_fresh as is_left_out, m.found,
         m.asked_at, a.run_id
-      from ${earlierLookups(asked, sql`plan_keys`, await amountOfKeys(transaction, 'plan_keys'))}
+      from ${earlierLookups(asked, sql`plan_keys`, await estimateKeysAmount(transaction, 'plan_keys'))}
       left join plan_people p on p.row_number = m.row_number
       union all
       select row_number, unnest(${phones}::text[]), true, null, null, null from plan_opted_out_of_calls
@@ -194,7 +198,7 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
   `.execute(transaction);
 }
 
-export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
+export async function writePlannedOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
   // Staging has already written a reason if a column of the export opts the contact out.
   await sql`
     update run_rows r set outcome = o.outcome, reason = coalesce(r.reason, o.reason), record_row = o.record_row,
@@ -214,7 +218,7 @@ export async function writeOutcomes(transaction: Transaction<Tables>, runId: str
 }
 
 /** The fields that a run requests, the service, and how long a lookup is fresh. */
-export interface Asked {
+export interface LookupRequest {
   readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
   readonly service: string;
@@ -230,7 +234,7 @@ const entriesPerLookup = 12;
  * Returns whether the keys of a table are few or many; without statistics, few. PostgreSQL's own choice is worse: for
  * 300,000 keys and 30 million entries it read all entries, which took 18 s instead of 2 s.
  */
-export async function amountOfKeys(database: Kysely<Tables>, table: string): Promise<KeysAmount> {
+export async function estimateKeysAmount(database: Kysely<Tables>, table: string): Promise<KeysAmount> {
   const { rows } = await sql<{ amount: KeysAmount }>`
     select case when k.reltuples * ${entriesPerLookup} > h.reltuples then 'many' else 'few' end as amount
     from pg_class k, pg_class h
@@ -249,7 +253,7 @@ export async function amountOfKeys(database: Kysely<Tables>, table: string): Pro
  *   `many`: PostgreSQL chooses
  */
 export function earlierLookups(
-  { freshness, fieldGroups, service }: Asked,
+  { freshness, fieldGroups, service }: LookupRequest,
   keys: RawBuilder<unknown>,
   amount: KeysAmount,
 ): RawBuilder<unknown> {

@@ -6,9 +6,15 @@ import { lateKindNames, phoneFieldGroups } from '../../domain/late-results/deliv
 import { formatRowFilters, createRowTest, cellSortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { type Warehouse, minRowsToAnalyze } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownEmails } from '../../keys/key-lookups.ts';
-import { dropRows, writeOutcomes, type Asked, findRepeatedRecords, findSamePeople } from './drop-rows.ts';
+import {
+  planRowsWithoutCall,
+  writePlannedOutcomes,
+  type LookupRequest,
+  findRepeatedRecords,
+  findSamePeople,
+} from './drop-rows.ts';
 import { addWarning } from '../runs.ts';
-import { positionPilot } from '../quality-gates.ts';
+import { placePilotFirst } from '../quality-gates.ts';
 import { columnReader, type RecordedColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -58,7 +64,7 @@ export interface PlannedRows extends Pick<
 export async function planRows(
   warehouse: Warehouse,
   runId: string,
-  asked: Asked,
+  asked: LookupRequest,
   pilot: number | null = null,
 ): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
@@ -98,7 +104,7 @@ export async function planRows(
 async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
-  { fieldGroups }: Asked,
+  { fieldGroups }: LookupRequest,
 ): Promise<Omit<PlannedRows, 'plan_hash' | 'rows'> & { readonly digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so the rows need no sorting.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
@@ -154,7 +160,7 @@ function sum(numbers: readonly number[]): number {
 
 interface PlannedExport {
   readonly rows: number;
-  readonly asked: Asked;
+  readonly asked: LookupRequest;
   readonly source: string | null;
   readonly columns: RecordedColumns;
   readonly options: RunOptions;
@@ -176,7 +182,7 @@ async function decide(
     );
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction, runId);
-  await dropRows(transaction, runId, asked);
+  await planRowsWithoutCall(transaction, runId, asked);
   await sql`
     create temporary table plan_asked on commit drop as
     select row_number, case when k.row_number is null then '{}' else array(
@@ -188,14 +194,14 @@ async function decide(
     left join plan_choice o using (row_number)
     where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
-  await writeOutcomes(transaction, runId);
+  await writePlannedOutcomes(transaction, runId);
 }
 
 /** Fills `plan_rows` and `plan_keys` with the rows without an outcome, and the keys of the people in these rows. */
 async function copyRows(
   transaction: Transaction<Tables>,
   runId: string,
-  asked: Asked,
+  asked: LookupRequest,
   rows: number,
 ): Promise<void> {
   // The plan reads a copy of the run's rows with its own statistics. Beside 800,000 rows of other runs, planning
@@ -231,7 +237,7 @@ async function assignPositions(
   runId: string,
   pilot: number | null,
 ): Promise<void> {
-  const behindPilot = pilot === null ? 0 : await positionPilot(transaction, runId, pilot);
+  const behindPilot = pilot === null ? 0 : await placePilotFirst(transaction, runId, pilot);
   await sql`
     with open as (
       select * from plan_asked

@@ -23,12 +23,19 @@ import { openBudgetsOfRun, openRunBudget, readRemainingBudgets } from '../../led
 import { bulkMatchScope, readRateWindows } from '../../ledger/rate-windows.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { askedBy, firstOpenPage } from '../pages.ts';
+import { lookupRequestOf, firstOpenPage } from '../pages.ts';
 import { countFillable } from '../reconcile-contacts.ts';
-import { pagesOf } from '../quality-gates.ts';
+import { countPages } from '../quality-gates.ts';
 import { planRows, type PlannedRows } from './plan-rows.ts';
-import { peopleInPausedRuns, readPausedRuns } from '../claims.ts';
-import { expectationUnmet, getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
+import { describePausedRuns, readPausedRuns } from '../claims.ts';
+import {
+  expectationsUnmetReason,
+  getRun,
+  savePlan,
+  setRunStatus,
+  sourceOfRun,
+  type RunRecord,
+} from '../runs.ts';
 import { refuseUnnamedSource } from '../begin-run.ts';
 import { identityColumns } from '../../domain/identity/identity.ts';
 import {
@@ -76,7 +83,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const unmet = await unmetBy(warehouse, run, profile);
   await openRunBudget(warehouse.database, runId, run.options.maxCredits);
   await deleteExpiredBatches(warehouse.database);
-  const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
+  const rows = await planRows(warehouse, runId, lookupRequestOf(run.options), run.options.pilot);
   const summary = await summarise(dependencies, run, rows);
   const hasEmails = Object.values(run.mapping ?? {}).includes('email');
   const withEmail = hasEmails ? (profile.filled['email'] ?? 0) : null;
@@ -84,7 +91,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   // The expectations are checked before the plan. A run plans only once, so an operator who resumes the run has
   // accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
-    await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
+    await setRunStatus(warehouse, runId, 'paused', expectationsUnmetReason(runId, unmet));
   await savePlan(warehouse, runId, plan);
   killPoint('planned');
   return planned(warehouse, runId, plan);
@@ -101,14 +108,14 @@ async function summarise(
   const { worstCase, ...price } = await priceOf(warehouse, run, rows);
   const everything = byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
-  const paused = counts.dropped.in_flight && peopleInPausedRuns(await readPausedRuns(database, runId));
+  const paused = counts.dropped.in_flight && describePausedRuns(await readPausedRuns(database, runId));
   const windows = await readRateWindows(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readRemainingBudgets(database, await openBudgetsOfRun(database, runId), budgets);
   return {
     ...counts,
     ...price,
-    filled: await countFillable(database, { runId, source: sourceOf(run), service }),
-    pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
+    filled: await countFillable(database, { runId, source: sourceOfRun(run), service }),
+    pilot: pilot === 0 ? null : { people: pilot, pages: countPages(pilot) },
     asks_unknown_again: options.onUnknown === 'retry',
     short_budget:
       short && short.available < worstCase
@@ -172,7 +179,7 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
 
 /** Prices a plan: an exact worst case, and an estimate from earlier calls or assumptions. */
 async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
-  const history = await readCallHistory(warehouse, run.options, sourceOf(run));
+  const history = await readCallHistory(warehouse, run.options, sourceOfRun(run));
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
   const expected = roundedWithin(worstCase, credits.expected);
@@ -203,7 +210,7 @@ async function creditsOf(
   for (const { groups, people, missedBefore } of byLeftOut) {
     const asked = withoutFieldGroups(run.options, groups);
     const ask = pricedRequestOf(asked);
-    const history = await readCallHistory(warehouse, asked, sourceOf(run));
+    const history = await readCallHistory(warehouse, asked, sourceOfRun(run));
     worstCase += worstCaseCredits(ask) * BigInt(people);
     const missed = expectedCreditsOfNotFound(expectedOf(ask, history, 1).expected, missedBefore);
     const others = expectedOf(ask, history, people - missedBefore);

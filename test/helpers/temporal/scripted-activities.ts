@@ -1,4 +1,4 @@
-import { resultOf } from '../../../src/calls/batches/enrich-batch.ts';
+import { combineBatchResults } from '../../../src/calls/batches/enrich-batch.ts';
 import type {
   BatchResult,
   BudgetResolution,
@@ -105,7 +105,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   enrichBatches: CallActivities['enrichBatches'] = async ({ batches }) => {
     this.handed.push(batches);
-    return resultOf(
+    return combineBatchResults(
       await Promise.all(
         batches.map(async (batch) => {
           this.#executions += 1;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { approveRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
-import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
+import type { LookupRequest } from '../../../src/runs/planning/drop-rows.ts';
 import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknownRows } from '../../../src/ledger/decide-attempt.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
@@ -13,7 +13,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
 
 /** Service, freshness and field groups of the look-ups in tests. */
-export const asked: Asked = {
+export const asked: LookupRequest = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
   service: 'test',

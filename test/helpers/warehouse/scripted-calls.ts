@@ -3,7 +3,7 @@ import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer, answerWith } from './answers.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
-import { askedBy } from '../../../src/runs/pages.ts';
+import { lookupRequestOf } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -65,7 +65,7 @@ export async function answerBatch(
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
   const run = await getRun(warehouse, runId);
   const open = { runId, batches: [batch] };
-  const people = await refreshOpenPeople(warehouse.database, open, askedBy(run.options));
+  const people = await refreshOpenPeople(warehouse.database, open, lookupRequestOf(run.options));
   const admission = await admit(warehouse.database, {
     runId,
     batch,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy, openPage } from '../../../src/runs/pages.ts';
+import { lookupRequestOf, openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -57,7 +57,7 @@ describe('a contact with a suppressed newest row', () => {
       if (how === 'put on the suppression list after the plan') {
         await listed(heir(contactId).email);
         const { options } = await getRun(warehouse, runId);
-        await openPage(warehouse, runId, 1, askedBy(options));
+        await openPage(warehouse, runId, 1, lookupRequestOf(options));
       }
       expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
       await reconcileContacts(warehouse, runId, signal);

@@ -14,7 +14,7 @@ import {
   type BulkRequest,
   serviceOperations,
 } from '../../../src/service/client.ts';
-import { askedBy } from '../../../src/runs/pages.ts';
+import { lookupRequestOf } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
@@ -61,7 +61,7 @@ async function runOf(emails: readonly string[], options: Partial<RunOptions> = {
     emails.map((email) => ({ keys: [`email:${email}`], email, contactId: email })),
     { ...spec, options: { ...spec.options, ...options } },
   );
-  await planRows(warehouse, run.runId, askedBy(run.options));
+  await planRows(warehouse, run.runId, lookupRequestOf(run.options));
   await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
@@ -278,7 +278,7 @@ it.each([
   const keys = [`profile:${profileUrl}`];
   const run = await stagedRun(warehouse, [{ keys, profileUrl, contactId: written }]);
   await warehouse.query`update run_rows set raw = ${JSON.stringify(['7', written])} where run_id = ${run.runId}`;
-  await planRows(warehouse, run.runId, askedBy(run.options));
+  await planRows(warehouse, run.runId, lookupRequestOf(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const requests: unknown[] = [];
   const dependencies = dependenciesOf(async ({ details }) => {
@@ -294,7 +294,7 @@ it('a run pauses at its end if the database has lost answers; the calls without 
   const people = Array.from({ length: 12 }, () => somebody());
   const rows = people.map(({ row }) => row);
   const { runId, options } = await stagedRun(warehouse, rows, testSpec());
-  await planRows(warehouse, runId, askedBy(options));
+  await planRows(warehouse, runId, lookupRequestOf(options));
   await setRunStatus(warehouse, runId, 'running', undefined);
   const dependencies = dependenciesOf(async ({ details }) =>
     answerWith(details.map(({ email }) => people.find(({ row }) => row.email === email)!.person)),

@@ -4,7 +4,7 @@ import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { hashToken } from '../../../src/ledger/admit.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { askedBy, openPage } from '../../../src/runs/pages.ts';
+import { lookupRequestOf, openPage } from '../../../src/runs/pages.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun, revertUndo } from '../../../src/runs/undo-run.ts';
@@ -86,7 +86,7 @@ it('openPage() opens a page that has a row with very long names', async () => {
     { keys: ['email:short@x.example'], email: 'short@x.example', contactId: 'short' },
   ]);
   const { options } = await getRun(warehouse, runId);
-  expect(await openPage(warehouse, runId, 1, askedBy(options))).toEqual({ batches: [1], people: 2 });
+  expect(await openPage(warehouse, runId, 1, lookupRequestOf(options))).toEqual({ batches: [1], people: 2 });
 });
 
 const waterfall = ['email', 'phone'] as const;

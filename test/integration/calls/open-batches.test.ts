@@ -5,7 +5,7 @@ import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, countFreeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { adoptService } from '../../../src/runs/planning/plan-run.ts';
-import { askedBy } from '../../../src/runs/pages.ts';
+import { lookupRequestOf } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
@@ -65,7 +65,7 @@ it('a batch does not request phones for people who opted out of calls', async ()
     ],
     { ...spec, options: { ...spec.options, reveal: ['email', 'phone'] } },
   );
-  await planRows(warehouse, run.runId, askedBy(run.options));
+  await planRows(warehouse, run.runId, lookupRequestOf(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const [first, second] = await openBatches(dependencies(), run.runId, [1, 2]);
   expect(first).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openPage } from '../../../src/runs/pages.ts';
-import { amountOfKeys } from '../../../src/runs/planning/drop-rows.ts';
+import { estimateKeysAmount } from '../../../src/runs/planning/drop-rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -70,10 +70,10 @@ it('reconcileContacts() uses the index for the contacts of 300 rows out of 24,00
 it.each([
   [300, 'few'],
   [3_000, 'many'],
-] as const)('amountOfKeys() rates %i keys against 6,000 lookups as "%s"', async (keys, amount) => {
+] as const)('estimateKeysAmount() rates %i keys against 6,000 lookups as "%s"', async (keys, amount) => {
   await warehouse.query`create temporary table some_keys as select generate_series(1, ${keys}::integer)`;
-  expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe('few');
+  expect(await estimateKeysAmount(warehouse.database, 'some_keys')).toBe('few');
   await warehouse.query`analyze some_keys`;
-  expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe(amount);
+  expect(await estimateKeysAmount(warehouse.database, 'some_keys')).toBe(amount);
   await warehouse.query`drop table some_keys`;
 });

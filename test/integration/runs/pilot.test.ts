@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
-import { judgePilot, restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gates.ts';
+import { judgePilot, restartMatchRate, checkMatchRate } from '../../../src/runs/quality-gates.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -128,17 +128,17 @@ describe('the quality gate of the match rate', () => {
   it('the quality gate of the match rate does not pause a run that has no people left to request', async () => {
     const runId = await poorRun();
     await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
-    expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
+    expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
   });
 
   it('the quality gate counts the last 120 people, and begins anew after restartMatchRate()', async () => {
     const runId = await poorRun();
-    expect(await watchMatchRate(warehouse, runId, null)).toBeUndefined();
+    expect(await checkMatchRate(warehouse, runId, null)).toBeUndefined();
     // Each check reports the low match rate until the run is paused, because the pause may fail.
     for (let check = 1; check <= 2; check += 1)
-      expect((await watchMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
+      expect((await checkMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
     await restartMatchRate(warehouse, runId);
-    expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
+    expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
   });
 });
 

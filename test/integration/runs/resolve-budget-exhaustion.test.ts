@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { currentBudgetId, setBudget } from '../../../src/ledger/credit-ledger.ts';
-import { runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
+import { runsWaitingForBudget, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
@@ -37,7 +37,7 @@ it('a run with --on-budget pause waits when its own budget is used up, and check
     },
   });
   if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
-  expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
+  expect(await runsWaitingForBudget(warehouse, `run:${runId}`)).toEqual([runId]);
   await setBudget(warehouse.database, `run:${runId}`, creditsFromWhole(5), undefined, note);
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({ kind: 'open' });
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import {
   checkRunService,
-  learnRateWindows,
+  fetchRateWindows,
   describeServiceStatus,
   readServiceStatus,
 } from '../../../src/calls/service-status.ts';
@@ -132,10 +132,10 @@ it('a key without the right to poll is refused only if results can come only by 
   await sandbox.close();
 });
 
-it('learnRateWindows() stores the calls left of each endpoint in the usage statistics', async () => {
+it('fetchRateWindows() stores the calls left of each endpoint in the usage statistics', async () => {
   const server = await startScriptedServer((socket) => socket.write(unused));
   const { client } = partsFor(server.baseUrl);
-  expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
+  expect(await fetchRateWindows(warehouse, 'test', client)).toBeUndefined();
   await client.close();
   await server.close();
   const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(

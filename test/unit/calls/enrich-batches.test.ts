@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { resultOf } from '../../../src/calls/batches/enrich-batch.ts';
+import { combineBatchResults } from '../../../src/calls/batches/enrich-batch.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 
 const done: BatchResult = { kind: 'done' };
@@ -22,5 +22,7 @@ it.each<[string, BatchResult[], object]>([
   ],
   ['is stopped if one batch is stopped', [wait(1), stopped, done], { ...stopped, left: [1, 2] }],
 ])('the combined result of several batches %s', (_, results, expected) => {
-  expect(resultOf(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(expected);
+  expect(combineBatchResults(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(
+    expected,
+  );
 });

@@ -3,7 +3,7 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import type { RunProgress } from '../../../workflows/run-details.ts';
 import * as details from '../../../workflows/run-details.ts';
-import { waitOf } from '../../../workflows/run-details.ts';
+import { runWaitOf } from '../../../workflows/run-details.ts';
 import { plan } from '../../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../../helpers/temporal/scripted-activities.ts';
 
@@ -58,16 +58,16 @@ const waiting = {
   pageWait: null,
 } as const;
 
-it('waitOf() names the full rate window for which the next call waits', () => {
-  expect(waitOf({ ...waiting, pageWait: 'the rate window of 600/hour is full' })).toEqual({
+it('runWaitOf() names the full rate window for which the next call waits', () => {
+  expect(runWaitOf({ ...waiting, pageWait: 'the rate window of 600/hour is full' })).toEqual({
     type: 'next call',
     reason: 'the next call: the rate window of 600/hour is full',
     next: null,
   });
 });
 
-it('waitOf() says that a plan waits for approval, and shows its maximum price', () => {
-  expect(waitOf({ ...waiting, status: 'awaiting_approval' })).toMatchObject({
+it('runWaitOf() says that a plan waits for approval, and shows its maximum price', () => {
+  expect(runWaitOf({ ...waiting, status: 'awaiting_approval' })).toMatchObject({
     type: 'approval',
     reason: 'approval of the plan: at most 1,500 credits',
   });
@@ -81,7 +81,7 @@ it('runDetails() shows the reason of a run and the next step for the operator', 
 
 it('runDetails() shows the awaited late results and their deadline', () => {
   const late = { ...nothingAwaited, awaited: 3, arrived: 1, until: '2026-11-22T08:00:00.000Z' };
-  const waitsFor = waitOf({ ...waiting, awaitsLateResults: true, late: { status: late } });
+  const waitsFor = runWaitOf({ ...waiting, awaitsLateResults: true, late: { status: late } });
   const shown = runDetails({ ...progress, waitsFor, late });
   expect(shown).toContain('| **why it waits** | late results of 3 calls, until 2026-11-22 08:00:00 UTC |');
   expect(runDetails({ ...progress, late: { ...late, awaited: 0 } })).not.toContain('awaited');
