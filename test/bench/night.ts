@@ -19,13 +19,13 @@ import { openPage } from '../../src/runs/pages.ts';
 import { planRun } from '../../src/runs/planning/plan-run.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { approveRun, setRunStatus } from '../../src/runs/runs.ts';
-import { asked, testSpec } from '../helpers/warehouse/rows.ts';
+import { testLookupRequest, testSpec } from '../helpers/warehouse/rows.ts';
 import { copyBare } from './bare-copy.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 
 const rows = Number(benchOptions('rows').rows ?? 1_000_000);
-const { service } = asked;
+const { service } = testLookupRequest;
 const { signal } = new AbortController();
 const limits = { service, rateLimits: [{ calls: 600, seconds: 3_600 }], budgets: {}, callConcurrency: 10 };
 const header = 'Record ID,First Name,Last Name,Email,Company Name,Company domain name,Job Title,City';
@@ -132,7 +132,9 @@ async function playNight(warehouse: Warehouse, databaseUrl: string, folder: stri
   await timed('plan', () => planRun({ warehouse, ...limits }, runId));
   await setRunStatus(warehouse, runId, 'running', undefined);
   await timed('record and digest', () => reconcileContacts(warehouse, runId, signal));
-  await timed('open the first page', () => openPage(warehouse, runId, 1, { ...asked, freshness }));
+  await timed('open the first page', () =>
+    openPage(warehouse, runId, 1, { ...testLookupRequest, freshness }),
+  );
   const { rowCount: calls } = await warehouse.pool.query(
     `update run_rows set outcome = 'not_found' where run_id = $1 and outcome is null`,
     [runId],

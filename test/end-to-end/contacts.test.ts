@@ -7,7 +7,7 @@ import Papa from 'papaparse';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ImportManifest } from '../../src/export/crm-import/import-manifest.ts';
 import { listenHere } from '../helpers/servers/ports.ts';
-import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
+import { TestSystem, type EndedCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** Tests of the commands for enriched contacts: export, erase and suppress. */
@@ -102,7 +102,7 @@ it('enrich export writes the contacts of a run as CSV, readable by this user onl
   expect(readFileSync(file, 'utf8')).toBe(content);
 });
 
-const check = (who: string): Promise<Ended> => system.here(['suppress', 'list', who]);
+const check = (who: string): Promise<EndedCommand> => system.here(['suppress', 'list', who]);
 
 it('enrich suppress keeps people out of calls until they are removed from the list', async () => {
   expect((await check('ada@orbit.example')).code).toBe(0);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -31,11 +31,11 @@ afterEach(async () => {
   await system.stopWorker();
 });
 
-const begun: Begun[] = [];
+const begun: RunningCommand[] = [];
 /** True while `keepReceiving` starts a new receiver after each one that ended. */
 let isKept = false;
 
-function begin(parameters: readonly string[], more: Record<string, string> = {}): Begun {
+function begin(parameters: readonly string[], more: Record<string, string> = {}): RunningCommand {
   const process = system.begin(parameters, { ...server, ...more });
   begun.push(process);
   return process;

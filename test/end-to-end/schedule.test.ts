@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { getSchedule } from '../../src/cli/schedule/schedule-server.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
-import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
+import { TestSystem, type EndedCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const system = await TestSystem.ofFile({ worker: true });
@@ -16,7 +16,7 @@ function write(name: string, people: number, seed: number): void {
   utimesSync(file, 1_000 * seed, 1_000 * seed);
 }
 
-function schedule(...parameters: readonly string[]): Promise<Ended> {
+function schedule(...parameters: readonly string[]): Promise<EndedCommand> {
   return system.here(['schedule', ...parameters]);
 }
 

@@ -4,14 +4,14 @@ import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { runningRecord, stopServer } from '../../src/dev/server.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { openWarehouse } from '../../src/db/database.ts';
-import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
 import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 /** Tests in which Temporal or PostgreSQL is killed while a worker needs the server. */
 const system = await TestSystem.ofFile({ latency: 400, temporalOnDisk: true });
-let begun: Begun[] = [];
+let begun: RunningCommand[] = [];
 
 afterEach(async () => {
   for (const process of begun) process.kill('SIGTERM');
@@ -20,7 +20,7 @@ afterEach(async () => {
   await system.stopWorker();
 });
 
-function begin(parameters: readonly string[], settings: Record<string, string>): Begun {
+function begin(parameters: readonly string[], settings: Record<string, string>): RunningCommand {
   const process = system.begin(parameters, settings);
   begun.push(process);
   return process;

@@ -5,7 +5,7 @@ import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { metricNames } from '../helpers/outputs/metrics-fixture.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/outputs/promql.ts';
-import { busiest, expectPromisesKept } from '../helpers/system/promises.ts';
+import { maxCallsInWindow, expectPromisesKept } from '../helpers/system/promises.ts';
 
 const limit = { calls: 20, seconds: 5 };
 
@@ -46,7 +46,7 @@ it('two workers share one rate limit although one is killed and replaced', async
   expect(facts.status).toBe('finished');
   // The alert EnrichNoWorker recognises a worker by this metric.
   expect(scrape).toMatch(/^temporal_worker_task_slots_available\{.*worker_type="ActivityWorker".*\} \d/m);
-  expect(busiest(system.sandbox, limit.seconds)).toBeLessThanOrEqual(limit.calls);
+  expect(maxCallsInWindow(system.sandbox, limit.seconds)).toBeLessThanOrEqual(limit.calls);
   expect(system.sandbox.log.bill().refused).toBe(0);
   // A slot is used again when its window is over. The kill blocks slots for up to two windows, until Temporal notices
   // the missing heartbeat, so the test takes the median. `npm run soak:limits` measures the used share.

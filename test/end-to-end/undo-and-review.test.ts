@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
+import { TestSystem, type EndedCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const system = await TestSystem.ofFile({ latency: 20 });
@@ -29,7 +29,10 @@ async function enriched(file: string, ...flags: readonly string[]): Promise<RunF
   return (await system.here(['run', file, '--yes', '--json', ...flags])).facts();
 }
 
-async function undo(runId: string, ...flags: readonly string[]): Promise<{ ended: Ended; said: Said }> {
+async function undo(
+  runId: string,
+  ...flags: readonly string[]
+): Promise<{ ended: EndedCommand; said: Said }> {
   const ended = await system.here(['undo', runId, '--json', ...flags]);
   return { ended, said: JSON.parse(ended.stdout) as Said };
 }

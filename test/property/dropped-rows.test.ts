@@ -8,8 +8,8 @@ import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
-import { everything } from '../helpers/database/contents.ts';
-import { sequence, type Step, openWorlds } from '../helpers/invented/warehouse-world.ts';
+import { readAllTablesAsText } from '../helpers/database/contents.ts';
+import { stepSequences, type WorldStep, openWorlds } from '../helpers/invented/warehouse-world.ts';
 
 /**
  * The suite plays the same few sequences each time; `npm run property:dropped-rows` draws 500 new ones. With
@@ -29,7 +29,7 @@ const byHash = { contact: 0, human: 0, cell: 'hash' } as const;
 const answered = { kind: 'answer', hoursAgo: 0, hasId: true, isRenumbered: false, late: 'none' } as const;
 const facts = { title: 'b', city: 'a', company: 'b', industry: 'a', hasEmail: true } as const;
 /** A decision about a contact after retention has removed the cells of its row. */
-const decidedAfterRetention: [Step[], Step[]] = [
+const decidedAfterRetention: [WorldStep[], WorldStep[]] = [
   [
     { ...answered, ...facts, run: 2, rows: [byHash], bringsBoth: true },
     { kind: 'fill', run: 0, row: byHash },
@@ -39,9 +39,9 @@ const decidedAfterRetention: [Step[], Step[]] = [
 ];
 
 /** Moves the steps into three of the six runs of a world. An undo or a revert can be of any run. */
-function inRuns(steps: readonly Step[], first: 0 | 3): Step[] {
+function inRuns(steps: readonly WorldStep[], first: 0 | 3): WorldStep[] {
   const within = (run: number): number => first + (run % 3);
-  return steps.map((step): Step => {
+  return steps.map((step): WorldStep => {
     return step.kind === 'answer' || step.kind === 'fill' ? { ...step, run: within(step.run) } : step;
   });
 }
@@ -49,7 +49,7 @@ function inRuns(steps: readonly Step[], first: 0 | 3): Step[] {
 /** Plays steps, some of them before retention, then decides about all contacts, and undoes a run. */
 async function play(
   warehouse: TestWarehouse,
-  steps: readonly Step[],
+  steps: readonly WorldStep[],
   prunedAfter: number,
   retention: Retention,
 ): Promise<{ readonly dropped: number; readonly states: readonly string[] }> {
@@ -79,7 +79,7 @@ async function play(
   );
   await keepState();
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
-  const text = await everything(warehouse);
+  const text = await readAllTablesAsText(warehouse);
   expect(world!.erasedTexts().filter((erased) => text.includes(erased))).toEqual([]);
   return { dropped: rows[0]!.dropped, states };
 }
@@ -90,7 +90,7 @@ it(
   async () => {
     let droppedRows = 0;
     await fc.assert(
-      fc.asyncProperty(sequence, sequence, async (before, after) => {
+      fc.asyncProperty(stepSequences, stepSequences, async (before, after) => {
         // A run gets no more rows after its end, so the later steps use other runs.
         const steps = [...inRuns(before, 0), ...inRuns(after, 3)];
         const [one, other] = [

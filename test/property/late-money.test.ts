@@ -15,7 +15,7 @@ import {
   drainCall,
   phonesBody,
   recordPhonesAnswer,
-  storeFor,
+  storeDeliveryFor,
   type PhonesCall,
   type LateExtras,
 } from '../helpers/warehouse/late-calls.ts';
@@ -300,7 +300,7 @@ async function passDeadline(call: PhonesCall): Promise<void> {
 async function send(call: PhonesCall, sent: Sent): Promise<void> {
   const text = 'noise' in sent ? noiseOf(call, sent.noise) : textOf(call, sent.body, sent.isPriced);
   const bytes = Buffer.from(' '.repeat(sent.spaces) + text);
-  if (sent.by === 'webhook') await storeFor(warehouse, call, bytes);
+  if (sent.by === 'webhook') await storeDeliveryFor(warehouse, call, bytes);
   else await storePolledBody(warehouse, call.attemptId, bytes);
 }
 

@@ -8,8 +8,13 @@ import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
-import { everything } from '../helpers/database/contents.ts';
-import { sequence, type Step, openWorlds, type World } from '../helpers/invented/warehouse-world.ts';
+import { readAllTablesAsText } from '../helpers/database/contents.ts';
+import {
+  stepSequences,
+  type WorldStep,
+  openWorlds,
+  type World,
+} from '../helpers/invented/warehouse-world.ts';
 
 /**
  * The suite plays the same few sequences each time; `npm run property:warehouse` draws new ones. `SEED=7 SEQUENCES=100`
@@ -32,9 +37,9 @@ const retention = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
 
 /** Plays sequences in one database after another until the number of sequences is reached. */
 async function forDatabases(
-  property: (all: readonly (readonly Step[])[], isPruned: readonly boolean[]) => Promise<void>,
+  property: (all: readonly (readonly WorldStep[])[], isPruned: readonly boolean[]) => Promise<void>,
 ): Promise<void> {
-  const together = fc.array(sequence, {
+  const together = fc.array(stepSequences, {
     minLength: 1,
     maxLength: Math.min(sequences, perDatabase),
     size: 'max',
@@ -121,7 +126,7 @@ async function expectForgotten(worlds: readonly World[]): Promise<void> {
     select body_gzip as body, true as is_answer from raw_answers
     union all select body, false from webhook_deliveries where body is not null`;
   const bodies = rows.map((row) => (row.is_answer ? gunzipSync(row.body) : row.body).toString());
-  const lines = [...(await everything(warehouse)).split('\n'), ...bodies];
+  const lines = [...(await readAllTablesAsText(warehouse)).split('\n'), ...bodies];
   const text = lines.join('\n');
   const found = worlds.flatMap((world, index) =>
     world

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
-import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** This test takes over a minute, because a rate window is a minute: `npm run soak:limits`. */
@@ -44,7 +44,7 @@ it(
     const file = join(system.directory, 'contacts.csv');
     writeFileSync(file, [...sampleExport({ people: 1_400, seed: 904 })].join(''));
     const shared = { ...system.sharedTemporal(), RATE_LIMITS: `${perWindow}/${windowSeconds}s` };
-    const begin = (): Begun => system.begin(['worker'], shared);
+    const begin = (): RunningCommand => system.begin(['worker'], shared);
     const workers = [begin(), begin(), begin()];
     const run = system.begin(['run', file, '--yes', '--json'], shared);
     const calls = (): number[] => system.sandbox.log.calls().map(({ at }) => at);

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { batchesReadyAt } from '../helpers/temporal/temporal-actions.ts';
-import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
+import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /**
@@ -127,7 +127,9 @@ it(
       return ended.stdout.includes('{') ? ended.facts() : ({} as RunFacts);
     };
     const startedAt = performance.now();
-    const workers: Begun[] = Array.from({ length: workerCount }, () => system.begin(['worker'], shared));
+    const workers: RunningCommand[] = Array.from({ length: workerCount }, () =>
+      system.begin(['worker'], shared),
+    );
     const everybody = join(system.directory, 'everybody.csv');
     writeFileSync(everybody, [...sampleExport({ people: backfillPeople, seed: 71 })].join(''));
     const backfill = enrich(`backfill ${everybody} --yes --json --max-credits 8000 --on-budget pause`);

@@ -4,9 +4,14 @@ import type { BatchResult } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { RunStatus } from '../../src/contract/run-transitions.ts';
-import { gate, holding, untilSignalled, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, waitOf } from '../helpers/temporal/play-run.ts';
-import { plan } from '../helpers/outputs/run-facts.ts';
+import {
+  createGate,
+  holdFirstBatch,
+  untilSignalled,
+  waitWithHeartbeat,
+} from '../helpers/temporal/holding.ts';
+import { Stage, untilStatus, readWaitOf } from '../helpers/temporal/play-run.ts';
+import { examplePlan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
@@ -26,7 +31,7 @@ const stage = await Stage.ofFile();
 
 it('a run that is reset to its beginning while a page is open continues after the calls of this page', async () => {
   const activities = new ScriptedActivities();
-  const answered = gate();
+  const answered = createGate();
   activities.answer = async () => {
     await waitWithHeartbeat(answered);
     return { kind: 'done' };
@@ -55,7 +60,7 @@ it('a run makes no call before its approval, and refuses an approval with the ha
     await untilStatus(handle, 'awaiting_approval');
     await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
     expect(activities.batches).toEqual([]);
-    await handle.executeUpdate('approve', { args: [plan.plan_hash] });
+    await handle.executeUpdate('approve', { args: [examplePlan.plan_hash] });
     await handle.result();
   });
   expect(activities.batches).toHaveLength(5);
@@ -66,13 +71,13 @@ it.each([
   ['to the moment before its approval continues after a second approval', resetToApproval],
 ])('an approved run that is reset %s', async (_, reset) => {
   const activities = unapproved();
-  const answered = gate();
+  const answered = createGate();
   activities.answer = async () => {
     await waitWithHeartbeat(answered);
     return { kind: 'done' };
   };
   await stage.play(activities, async (handle) => {
-    const approve: { args: [string] } = { args: [plan.plan_hash] };
+    const approve: { args: [string] } = { args: [examplePlan.plan_hash] };
     await untilStatus(handle, 'awaiting_approval');
     await handle.executeUpdate('approve', approve);
     await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
@@ -90,7 +95,7 @@ it.each([
 
 it('an approval before the plan exists is refused, but an approval in the tables is accepted', async () => {
   const activities = unapproved();
-  const reading = gate();
+  const reading = createGate();
   const ingest = activities.ingestExport;
   activities.ingestExport = async (request) => {
     await reading.opened;
@@ -98,7 +103,7 @@ it('an approval before the plan exists is refused, but an approval in the tables
   };
   await stage.play(activities, async (handle) => {
     const refusal: unknown = await handle
-      .executeUpdate('approve', { args: [plan.plan_hash] })
+      .executeUpdate('approve', { args: [examplePlan.plan_hash] })
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       cause: { message: 'the run is ingesting: there is nothing to approve' },
@@ -184,7 +189,7 @@ it.each<[string, string, [string], RunStatus]>([
 ])(
   'an update that arrives just before a batch waits for the rate window ends this wait at once: %s',
   async (_title, update, args, status) => {
-    const { activities, letGo, begun } = holding(anHour);
+    const { activities, letGo, begun } = holdFirstBatch(anHour);
     const answer = activities.answer;
     activities.answer = (batch, execution) =>
       execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
@@ -241,7 +246,7 @@ it('a run shows that it waits for the next call, and a resume ends this wait at 
     await handle.executeUpdate('resume');
     await handle.result();
     expect(await waitsFor()).toBeUndefined();
-    expect(await waitOf(handle)).toBeUndefined();
+    expect(await readWaitOf(handle)).toBeUndefined();
   });
 });
 
@@ -276,7 +281,7 @@ it('a run opens a page again without a timer if the budget is raised just after 
 });
 
 it('a page that waits up to its history limit ends, and the run opens the page again for the rest', async () => {
-  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full' });
+  const { activities, letGo, begun } = holdFirstBatch({ kind: 'wait', milliseconds: 1, reason: 'full' });
   await stage.play(activities, async (handle) => {
     await expect.poll(begun).toBe(true);
     const pageId = `${handle.workflowId}/page-1`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/run-facts.ts';
-import { gate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
+import { createGate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
+import { Stage, untilStatus, untilWaitsFor, readWaitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
@@ -38,7 +38,7 @@ describe('late results', () => {
 
   it('50 simultaneous signals about deliveries cause one sync, and an ended run refuses a signal', async () => {
     const activities = new ScriptedActivities();
-    const held = gate();
+    const held = createGate();
     activities.sync = async (number) => {
       if (number === 1) await held.opened;
       return number < 3 ? awaited(2) : nothingAwaited;
@@ -93,7 +93,7 @@ describe('late results', () => {
     { timeout: 120_000 },
     async () => {
       const activities = new ScriptedActivities();
-      const held = gate();
+      const held = createGate();
       activities.answer = async (batch) => {
         if (batch === 3) await waitWithHeartbeat(held);
         return { kind: 'done' };
@@ -143,7 +143,7 @@ describe('late results', () => {
           const first = (await handle.describe()).runId;
           await reachHistoryLimit(handle, 'deliveryReceived');
           await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
-          expect(await waitOf(handle)).toBe(wait);
+          expect(await readWaitOf(handle)).toBe(wait);
           expect(activities.batches.length).toBe(isPaused ? 3 : 5);
           activities.checks = 1;
           if (isPaused) await handle.executeUpdate('resume');

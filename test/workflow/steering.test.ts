@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { BudgetResolution, RunRequest } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../src/contract/run-transitions.ts';
-import { gate, waitWithHeartbeat, holding } from '../helpers/temporal/holding.ts';
+import { createGate, waitWithHeartbeat, holdFirstBatch } from '../helpers/temporal/holding.ts';
 import {
   currentDetails,
   expectFiguresOf,
   Stage,
   untilStatus,
   untilWaitsFor,
-  waitOf,
+  readWaitOf,
 } from '../helpers/temporal/play-run.ts';
-import { plan } from '../helpers/outputs/run-facts.ts';
+import { examplePlan } from '../helpers/outputs/run-facts.ts';
 import { nothingAwaited, ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
@@ -22,7 +22,7 @@ const pauseReason: PauseReason = { type: 'expectation.unmet', reason: 'too few r
 
 it('a pause before a continue-as-new still holds after the continue-as-new', async () => {
   const activities = new ScriptedActivities();
-  const held = gate();
+  const held = createGate();
   let isPageTwoAsked = false;
   activities.answer = async (batch) => {
     if (batch > 100) isPageTwoAsked = true;
@@ -44,8 +44,8 @@ it('a pause before a continue-as-new still holds after the continue-as-new', asy
 });
 
 it('a run that is paused during its last calls completes these calls, and ends only after a resume', async () => {
-  const { activities, letGo, begun } = holding();
-  activities.plan = { ...plan, pages: 1 };
+  const { activities, letGo, begun } = holdFirstBatch();
+  activities.plan = { ...examplePlan, pages: 1 };
   await stage.play(activities, async (handle) => {
     await expect.poll(begun).toBe(true);
     await handle.executeUpdate('pause', { args: ['not before Monday'] });
@@ -116,7 +116,7 @@ describe('an update of a paused run', () => {
  */
 function holdingStep(step: 'ingestExport' | 'reconcileContacts') {
   const activities = new ScriptedActivities();
-  const { opened, open: letGo } = gate();
+  const { opened, open: letGo } = createGate();
   let begun = false;
   const carryOut = activities[step] as (request: RunRequest) => Promise<never>;
   activities[step] = async (request: RunRequest) => {
@@ -151,7 +151,7 @@ describe('a pilot', () => {
 
   it('a pilot that pauses its run makes no call for other people until the operator resumes the run', async () => {
     const activities = new ScriptedActivities();
-    activities.plan = { ...plan, pilot };
+    activities.plan = { ...examplePlan, pilot };
     activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');
@@ -168,7 +168,7 @@ describe('a pilot', () => {
 
   it('a pilot that ends while a command has paused the run is judged after the resume', async () => {
     const activities = new ScriptedActivities();
-    activities.plan = { ...plan, pilot };
+    activities.plan = { ...examplePlan, pilot };
     activities.judge = async () => {
       if (activities.judgements > 1) return activities.judgement;
       activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
@@ -188,7 +188,7 @@ describe('a pilot', () => {
 it('a pause and a resume do not approve the plan of a run that waits for its approval', async () => {
   const activities = new ScriptedActivities();
   activities.isApproved = false;
-  const written = gate();
+  const written = createGate();
   const { setRunStatus } = activities;
   activities.setRunStatus = async (request) => {
     const facts = setRunStatus(request);
@@ -204,7 +204,7 @@ it('a pause and a resume do not approve the plan of a run that waits for its app
     await Promise.all([pause.result(), resume.result()]);
     await untilStatus(handle, 'awaiting_approval');
     expect(activities.handed).toEqual([]);
-    await handle.executeUpdate('approve', { args: [plan.plan_hash] });
+    await handle.executeUpdate('approve', { args: [examplePlan.plan_hash] });
     await handle.result();
   });
   const { statuses } = activities;
@@ -328,7 +328,7 @@ it('a run with an empty budget that the operator also paused does not continue w
     await untilStatus(handle, 'paused');
     await handle.executeUpdate('pause', { args: ['not before Monday'] });
     await handle.signal('budgetChanged');
-    expect(await waitOf(handle)).toBe('run.paused');
+    expect(await readWaitOf(handle)).toBe('run.paused');
     await handle.executeUpdate('resume');
     await handle.result();
   });

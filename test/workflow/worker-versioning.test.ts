@@ -9,7 +9,7 @@ import {
   workflowTypes,
 } from '../../src/contract/temporal-names.ts';
 import { workerVersioning, workflowIsolate } from '../../src/temporal/worker-options.ts';
-import { holding } from '../helpers/temporal/holding.ts';
+import { holdFirstBatch } from '../helpers/temporal/holding.ts';
 import { untilStatus } from '../helpers/temporal/play-run.ts';
 import { runInput, ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../helpers/temporal/temporal.ts';
@@ -80,7 +80,7 @@ async function untilMoved({ workflowId }: WorkflowHandle, buildId: string): Prom
 const batches = [1, 101, 102, 2, 3];
 
 it('a pinned run makes its calls with the build that began it, while new runs begin with the new build', async () => {
-  const { activities: old, letGo, begun } = holding();
+  const { activities: old, letGo, begun } = holdFirstBatch();
   await release('build-1', old);
   const before = await start();
   await expect.poll(begun).toBe(true);

@@ -30,7 +30,7 @@ export async function rowsScanned({ pool }: Warehouse, table: string): Promise<n
 }
 
 /** Returns the content of all tables as text, in which a test looks for data of an erased person. */
-export async function everything({ pool }: Warehouse): Promise<string> {
+export async function readAllTablesAsText({ pool }: Warehouse): Promise<string> {
   const tables = await pool.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname like 'enrichment%'`,
   );
@@ -43,7 +43,7 @@ export async function everything({ pool }: Warehouse): Promise<string> {
 }
 
 /** Returns the sample values of columns that PostgreSQL keeps as statistics, as text. */
-export async function samples({ pool }: Warehouse): Promise<string> {
+export async function readColumnStatistics({ pool }: Warehouse): Promise<string> {
   const { rows } = await pool.query<{ dump: string }>(
     `select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname like 'enrichment%'`,
   );

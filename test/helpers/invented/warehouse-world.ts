@@ -79,7 +79,7 @@ const anyDecision = fc.record({
 type Answer = typeof anyAnswer extends fc.Arbitrary<infer Value> ? Value : never;
 type Late = typeof anyLate extends fc.Arbitrary<infer Value> ? Value : never;
 type Row = typeof anyRow extends fc.Arbitrary<infer Value> ? Value : never;
-export type Step =
+export type WorldStep =
   | Answer
   | Late
   | (typeof anyFill extends fc.Arbitrary<infer Value> ? Value : never)
@@ -87,7 +87,7 @@ export type Step =
   | (typeof anyHide extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof anyDecision extends fc.Arbitrary<infer Value> ? Value : never);
 
-const anything = fc.oneof<fc.Arbitrary<Step>[]>(
+const anything = fc.oneof<fc.Arbitrary<WorldStep>[]>(
   anyAnswer,
   anyAnswer,
   anyLate,
@@ -99,7 +99,10 @@ const anything = fc.oneof<fc.Arbitrary<Step>[]>(
 );
 
 /** Random steps in a warehouse with its own people, contacts and runs. */
-export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });
+export const stepSequences: fc.Arbitrary<readonly WorldStep[]> = fc.array(anything, {
+  minLength: 1,
+  maxLength: 6,
+});
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -113,7 +116,7 @@ const extras = {
 /** People, contacts and runs of one sequence of steps; sequences share none of them. */
 export interface World {
   readonly runs: readonly string[];
-  play(step: Step): Promise<void>;
+  play(step: WorldStep): Promise<void>;
   /** True if a person of the world was put on the suppression list. */
   hasSuppressed(): boolean;
   /** Returns texts of erased people, which no table may contain. */
@@ -332,7 +335,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     contact,
     human,
     verdict,
-  }: Step & { readonly kind: 'decision' }): Promise<void> {
+  }: WorldStep & { readonly kind: 'decision' }): Promise<void> {
     const decision = {
       source: sources[run]!,
       contactId: `${name}c${contact}`,
@@ -346,7 +349,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     }
   }
 
-  async function playStep(step: Step): Promise<void> {
+  async function playStep(step: WorldStep): Promise<void> {
     switch (step.kind) {
       case 'decision':
         return playDecision(step);
@@ -379,7 +382,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
   }
 
   /** Plays a step, and then applies deliveries again that the step has returned to the inbox. */
-  async function play(step: Step): Promise<void> {
+  async function play(step: WorldStep): Promise<void> {
     await playStep(step);
     const rows = await warehouse.query<{ id: string }>`
       select distinct attempt_id as id

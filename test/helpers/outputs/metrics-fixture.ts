@@ -45,7 +45,7 @@ export async function openMetricsFixture(
 }
 
 /** The value of a series of a scrape, such as `name{label="value"}`; undefined without such a series. */
-export function valueOf(scrape: string, series: string): number | undefined {
+export function seriesValue(scrape: string, series: string): number | undefined {
   const line = scrape.split('\n').find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length));
 }

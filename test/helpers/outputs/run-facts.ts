@@ -2,7 +2,7 @@ import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 
 /** A plan of 1,500 people. */
-export const plan: PlanSummary = {
+export const examplePlan: PlanSummary = {
   plan_hash: 'hash-1',
   rows: 2_000,
   rows_with_email: null,
@@ -26,7 +26,7 @@ export const plan: PlanSummary = {
 };
 
 /** A finished run without rows and calls. */
-export const facts: RunFacts = {
+export const exampleFacts: RunFacts = {
   run_id: 'run-1',
   workflow_id: 'run-1',
   status: 'finished',
@@ -36,7 +36,7 @@ export const facts: RunFacts = {
   source: 'hubspot',
   file: 'contacts.csv',
   service: 'sandbox',
-  plan_hash: plan.plan_hash,
+  plan_hash: examplePlan.plan_hash,
   rows: 0,
   outcomes: {},
   filled: 0,

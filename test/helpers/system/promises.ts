@@ -64,7 +64,8 @@ export async function expectPromisesKept(
 
   // Limit: no trailing window had more calls than allowed, by the service's arrival times.
   for (const { calls, seconds } of parseRateLimits(rateLimits))
-    for (const path of countedPaths) expect(busiest(sandbox, seconds, path)).toBeLessThanOrEqual(calls);
+    for (const path of countedPaths)
+      expect(maxCallsInWindow(sandbox, seconds, path)).toBeLessThanOrEqual(calls);
 
   // Rows: every row of an ended run has exactly one outcome, and the outcomes add up to the rows of the file.
   const unequal = await rowsOf(`
@@ -121,7 +122,7 @@ export async function expectPromisesKept(
 }
 
 /** Returns the maximum number of calls of a path in any trailing window, by their times of arrival. */
-export function busiest({ log }: Witness, seconds: number, path = '/people/bulk_match'): number {
+export function maxCallsInWindow({ log }: Witness, seconds: number, path = '/people/bulk_match'): number {
   const times = log
     .calls()
     .filter((call) => call.path === path)

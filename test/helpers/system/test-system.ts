@@ -24,7 +24,7 @@ import { expectRebuildEqual } from './value-promise.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
-export interface Ended {
+export interface EndedCommand {
   /** Exit code; null: killed. */
   readonly code: number | null;
   readonly stdout: string;
@@ -34,7 +34,7 @@ export interface Ended {
 }
 
 /** A command that runs beside the test. */
-export interface Begun {
+export interface RunningCommand {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Exit code; null: killed. */
   readonly ended: Promise<number | null>;
@@ -139,7 +139,7 @@ export class TestSystem {
     parameters: readonly string[],
     environment: Record<string, string> = {},
     input = '',
-  ): Promise<Ended> {
+  ): Promise<EndedCommand> {
     const ended = await this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
     checkOutput(parameters, ended);
     return ended;
@@ -149,7 +149,7 @@ export class TestSystem {
    * Runs `enrich` to its end in this process (see `runHere`), with this system's Temporal as the server: a run needs
    * the worker of the system.
    */
-  here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<EndedCommand> {
     return this.hereAlone(parameters, { ...this.sharedTemporal(), ...environment });
   }
 
@@ -157,7 +157,10 @@ export class TestSystem {
    * Runs `enrich` like `here`, but with an embedded Temporal: a command that continues a run has a worker of its own,
    * in this process.
    */
-  async hereAlone(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  async hereAlone(
+    parameters: readonly string[],
+    environment: Record<string, string> = {},
+  ): Promise<EndedCommand> {
     return withFacts(
       await runHere(parameters, {
         environment: { ...this.#environment, ...environment },
@@ -167,7 +170,7 @@ export class TestSystem {
   }
 
   /** Runs a shell line in which `$ENRICH` is the command, for redirections, pipes and binary data. */
-  shell(line: string, environment: Record<string, string> = {}): Promise<Ended> {
+  shell(line: string, environment: Record<string, string> = {}): Promise<EndedCommand> {
     return this.#toItsEnd(['sh', '-c', line], { ...environment, ENRICH: `${process.execPath} ${main}` }, '');
   }
 
@@ -175,7 +178,7 @@ export class TestSystem {
     [command, ...parameters]: readonly [string, ...string[]],
     environment: Record<string, string>,
     input: string,
-  ): Promise<Ended> {
+  ): Promise<EndedCommand> {
     return new Promise((resolve, reject) => {
       const child = spawn(command, parameters, {
         cwd: this.directory,
@@ -194,7 +197,7 @@ export class TestSystem {
   }
 
   /** Starts `enrich` in the background. */
-  begin(parameters: readonly string[], environment: Record<string, string> = {}): Begun {
+  begin(parameters: readonly string[], environment: Record<string, string> = {}): RunningCommand {
     const child = spawn(process.execPath, [main, ...parameters], {
       cwd: this.directory,
       env: { ...this.#environment, ...environment },
@@ -327,7 +330,7 @@ export class TestSystem {
   }
 }
 
-function withFacts(ended: Omit<Ended, 'facts'>): Ended {
+function withFacts(ended: Omit<EndedCommand, 'facts'>): EndedCommand {
   return {
     ...ended,
     facts: () => {

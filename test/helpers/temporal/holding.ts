@@ -9,13 +9,13 @@ import { Context } from '@temporalio/activity';
  *
  * @param first result of the first batch at its first execution; default: `done`
  */
-export function holding(first?: BatchResult): {
+export function holdFirstBatch(first?: BatchResult): {
   activities: ScriptedActivities;
   letGo: () => void;
   begun: () => boolean;
 } {
   const activities = new ScriptedActivities();
-  const held = gate();
+  const held = createGate();
   let begun = false;
   activities.answer = async (batch) => {
     begun = true;
@@ -41,7 +41,7 @@ export interface Gate {
   readonly open: () => void;
 }
 
-export function gate(): Gate {
+export function createGate(): Gate {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };

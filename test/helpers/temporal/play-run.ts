@@ -138,12 +138,12 @@ export function untilStatus(handle: WorkflowHandle, status: RunStatus): Promise<
 }
 
 /** Returns the type of what a run waits for; undefined if the run does not wait. */
-export async function waitOf(handle: WorkflowHandle): Promise<string | undefined> {
+export async function readWaitOf(handle: WorkflowHandle): Promise<string | undefined> {
   return (await handle.query<RunProgress>('progress')).waitsFor?.type;
 }
 
 export function untilWaitsFor(handle: WorkflowHandle, type: string): Promise<void> {
-  return expect.poll(() => waitOf(handle)).toBe(type);
+  return expect.poll(() => readWaitOf(handle)).toBe(type);
 }
 
 /** Reads the current details of a workflow, as Temporal's UI shows them, as names and values. Needs a worker. */

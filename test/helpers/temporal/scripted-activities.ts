@@ -18,7 +18,7 @@ import {
   runTransitions,
 } from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
-import { facts, plan } from '../outputs/run-facts.ts';
+import { exampleFacts, examplePlan } from '../outputs/run-facts.ts';
 
 /** Returns the state of a run in `runTransitions`. @param reason why the run is paused */
 export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): string {
@@ -61,7 +61,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
 
-  plan: PlanSummary = plan;
+  plan: PlanSummary = examplePlan;
   unmet: PauseReason | undefined;
   isApproved = true;
 
@@ -192,7 +192,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     const { status, reason } = this;
     const asked = 10 * this.batches.length;
     return {
-      ...facts,
+      ...exampleFacts,
       run_id: runId,
       workflow_id: runId,
       status,

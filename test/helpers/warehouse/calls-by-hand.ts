@@ -9,13 +9,13 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';
 import { readContact } from './scripted-calls.ts';
-import { asked, stagedRun, type StagedRow } from './rows.ts';
+import { testLookupRequest, stagedRun, type StagedRow } from './rows.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
 
 /** Returns a new person for each call, with a row, so that no two tests of a file share a person. */
-export function somebody(): { row: StagedRow; person: Person } {
+export function inventPerson(): { row: StagedRow; person: Person } {
   names += 1;
   const email = `someone${names}@orbit.example`;
   return {
@@ -50,10 +50,10 @@ export function callsByHand(warehouse: TestWarehouse) {
   /** Begins a run, plans and claims its people, and admits them as one call in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
     const { runId } = await stagedRun(warehouse, rows);
-    await planRows(warehouse, runId, asked);
+    await planRows(warehouse, runId, testLookupRequest);
     await reconcileContacts(warehouse, runId, new AbortController().signal);
     await setRunStatus(warehouse, runId, 'running', undefined);
-    await openPage(warehouse, runId, 1, asked);
+    await openPage(warehouse, runId, 1, testLookupRequest);
     return admitAgain(runId);
   }
 

@@ -9,7 +9,7 @@ import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { recordAnswer, answerWith } from './answers.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { asked, stagedRun, type StagedRow } from './rows.ts';
+import { testLookupRequest, stagedRun, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
 import { expect } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
@@ -70,11 +70,11 @@ export async function callAgain(
 ): Promise<PhonesCall> {
   names += 1;
   const requestId = `-90071992547409${names}`;
-  return openCall(warehouse, { people: rowsOf(call), ids, requestId, extras });
+  return openCall(warehouse, { people: rowsOfCall(call), ids, requestId, extras });
 }
 
 /** Returns the rows of an export with the people of a call. */
-export function rowsOf(call: PhonesCall): StagedRow[] {
+export function rowsOfCall(call: PhonesCall): StagedRow[] {
   return call.people.map(({ identity, contactId }) => ({
     ...identity,
     keys: identityKeys(identity),
@@ -98,7 +98,7 @@ async function openCall(
     { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
   ]);
   const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-  await planRows(warehouse, run.runId, { ...asked, freshness });
+  await planRows(warehouse, run.runId, { ...testLookupRequest, freshness });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
   const admission = await admit(warehouse.database, {
@@ -185,7 +185,11 @@ export function phonesBody(ids: readonly string[], credits: number | string, mor
 }
 
 /** Stores a delivery in the inbox as the receiver does. */
-export async function storeFor(warehouse: TestWarehouse, call: PhonesCall, content: Buffer): Promise<void> {
+export async function storeDeliveryFor(
+  warehouse: TestWarehouse,
+  call: PhonesCall,
+  content: Buffer,
+): Promise<void> {
   await storeDeliveries(warehouse, [
     {
       tokenHash: createHash('sha256').update(call.token).digest(),
@@ -204,7 +208,11 @@ export async function deliverTo(
   call: PhonesCall,
   content: object | Buffer,
 ): Promise<void> {
-  await storeFor(warehouse, call, Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content)));
+  await storeDeliveryFor(
+    warehouse,
+    call,
+    Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content)),
+  );
   await drainCall(warehouse, call);
 }
 
@@ -228,14 +236,14 @@ export async function backlogOfPolls(warehouse: TestWarehouse, calls: number): P
 }
 
 /** Settled and reserved credits of a call. */
-export interface Books {
+export interface CallCredits {
   readonly status: string;
   readonly settled: number | null;
   readonly reserved: number;
 }
 
-export async function booksOf(warehouse: TestWarehouse, call: PhonesCall): Promise<Books> {
-  const rows = await warehouse.query<Books>`
+export async function readCallCredits(warehouse: TestWarehouse, call: PhonesCall): Promise<CallCredits> {
+  const rows = await warehouse.query<CallCredits>`
     select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
     from attempts where attempt_id = ${call.attemptId}`;
   return rows[0]!;
@@ -279,8 +287,8 @@ const { signal } = new AbortController();
 export const noExtras: LateExtras = { reveal: [], waterfall: [] };
 
 /** The phone numbers that `phonesBody` delivers. */
-export const phones = ['+14155550100', '+14155550101', '+14155550102'];
-export const none = [null, null, null];
+export const phonesOfBody = ['+14155550100', '+14155550101', '+14155550102'];
+export const noMatches = [null, null, null];
 
 /** Ends the run of a call as the product does. */
 export async function endCall(warehouse: TestWarehouse, call: PhonesCall): Promise<void> {

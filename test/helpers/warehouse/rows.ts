@@ -13,7 +13,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
 
 /** Service, freshness and field groups of the look-ups in tests. */
-export const asked: LookupRequest = {
+export const testLookupRequest: LookupRequest = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
   service: 'test',
@@ -192,7 +192,10 @@ export async function insertLookup(
 }
 
 /** Puts identity keys on the suppression list, as `enrich suppress add` does. */
-export async function putOnList({ database }: Warehouse, ...keys: readonly string[]): Promise<void> {
+export async function addToSuppressionList(
+  { database }: Warehouse,
+  ...keys: readonly string[]
+): Promise<void> {
   const note = { by: 'test', reason: undefined };
   await database.transaction().execute((transaction) => addSuppressions(transaction, keys, note));
 }

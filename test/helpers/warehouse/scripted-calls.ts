@@ -7,7 +7,7 @@ import { lookupRequestOf } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
+import { testLookupRequest, stagedRun, testSpec, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
@@ -31,7 +31,7 @@ export async function runningRunOf(
   } = {},
 ): Promise<string> {
   const spec = testSpec();
-  const { service = asked.service, freshness = asked.freshness } = options;
+  const { service = testLookupRequest.service, freshness = testLookupRequest.freshness } = options;
   const run = await stagedRun(warehouse, rows, {
     ...spec,
     options: {
@@ -47,7 +47,7 @@ export async function runningRunOf(
       .set({ source: options.source })
       .where('run_id', '=', run.runId)
       .execute();
-  await planRows(warehouse, run.runId, { ...asked, service, freshness });
+  await planRows(warehouse, run.runId, { ...testLookupRequest, service, freshness });
   await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;

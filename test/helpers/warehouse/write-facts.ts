@@ -53,12 +53,12 @@ export async function writeFacts(
       keys.map((personKey) => ({ service, personKey })),
     );
     await digestQueued(transaction, database);
-    for (const written of matches) await writeMatch(transaction, written, service);
+    for (const written of matches) await appendMatch(transaction, written, service);
   });
 }
 
 /** Sets the time and the call of the test in the match that the digest has decided. */
-async function writeMatch(
+async function appendMatch(
   transaction: Transaction<Tables>,
   written: WrittenMatch,
   service: string,
@@ -120,7 +120,7 @@ async function writeRecord(
 const identityCells = sql.raw(identityColumns.join(', '));
 
 /** One observation about a person, as a test writes it into the log. */
-export interface Said {
+export interface WrittenObservation {
   readonly person: string;
   readonly kind?: 'answer' | 'phones' | 'waterfall';
   readonly askedAt: string;
@@ -131,7 +131,7 @@ export interface Said {
 }
 
 /** Appends an observation to the log, and computes the person again. */
-export async function say(warehouse: Warehouse, said: Said): Promise<void> {
+export async function writeObservation(warehouse: Warehouse, said: WrittenObservation): Promise<void> {
   const {
     person,
     kind = 'answer',
@@ -161,7 +161,7 @@ export async function say(warehouse: Warehouse, said: Said): Promise<void> {
 }
 
 /** Writes that a contact is a certain person, or no person, since a time. */
-export async function match(
+export async function writeMatch(
   warehouse: Pick<Warehouse, 'database'>,
   contact: {
     /** Source of the contact; default: hubspot. */
@@ -177,10 +177,10 @@ export async function match(
 }
 
 /** Facts of an observation that has only a title. */
-export const titled = (title: string): Readonly<Record<string, unknown>> => ({ title: { title } });
+export const titleFacts = (title: string): Readonly<Record<string, unknown>> => ({ title: { title } });
 
 /** Facts of an observation about a job. */
-export function job(
+export function jobFacts(
   title: string,
   organization: { readonly id?: string; readonly name?: string; readonly domain?: string },
   more: { readonly email?: string; readonly startedOn?: string } = {},

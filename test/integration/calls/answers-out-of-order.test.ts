@@ -4,14 +4,14 @@ import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
-import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
+import { callsByHand, inventPerson } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
 it('an answer after the operator set the cost of its call to 0 pauses the run if it exceeds a budget', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
@@ -27,7 +27,7 @@ it('an answer after the operator set the cost of its call to 0 pauses the run if
 });
 
 it('an answer after the operator set the cost of its call to 0 settles the credits that it states', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
@@ -44,7 +44,7 @@ it('an answer after the operator set the cost of its call to 0 settles the credi
 });
 
 it("an older call's answer, recorded after a newer call's, changes neither contact nor lookup history", async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const older = await callInFlight([row]);
   await markAttemptUnknown(warehouse, older.attemptId, 'no answer within 30 s');
   // The operator let the next run request the person again.
@@ -60,7 +60,7 @@ it("an older call's answer, recorded after a newer call's, changes neither conta
 });
 
 it('a contact keeps a title that a newer answer lacks; e-mail and e-mail status are replaced together', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   await record(await callInFlight([row]), answerWith([person]));
   await warehouse.query`delete from lookup_history`;
   await record(
@@ -86,7 +86,7 @@ it('a contact keeps a title that a newer answer lacks; e-mail and e-mail status 
 });
 
 it("an answer with only an employer id keeps the company name of the same id, and clears another's", async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
   await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));
   for (const [organization_id, organization_name] of [

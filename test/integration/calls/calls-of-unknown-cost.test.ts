@@ -5,7 +5,7 @@ import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
-import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
+import { callsByHand, inventPerson } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
 import { rejectPerson } from '../../../src/calls/batches/enrich-batch.ts';
 
@@ -14,7 +14,7 @@ const { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, lookupOf
 const refused = { status: 'refused', reason: 'refused', httpStatus: 422 } as const;
 
 it('an answer is recorded once although the worker records it again after a lost reply to COMMIT', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
   await record(call, answerWith([person]));
@@ -24,7 +24,7 @@ it('an answer is recorded once although the worker records it again after a lost
 });
 
 it('a person of two calls of unknown cost stays claimed until the operator has decided both costs', async () => {
-  const { row } = somebody();
+  const { row } = inventPerson();
   const first = await callInFlight([row]);
   await markAttemptUnknown(warehouse, first.attemptId, 'no answer');
   await reopenRows(warehouse, first.runId, [1]);
@@ -37,14 +37,14 @@ it('a person of two calls of unknown cost stays claimed until the operator has d
 });
 
 it('a row of an unknown call is not reopened in its run after the operator has decided the cost', async () => {
-  const call = await callInFlight([somebody().row]);
+  const call = await callInFlight([inventPerson().row]);
   await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
 });
 
 it('a partial answer to a call of unknown cost lets the next run request the person it does not have', async () => {
-  const [known, other] = [somebody(), somebody()];
+  const [known, other] = [inventPerson(), inventPerson()];
   const call = await callInFlight([known.row, other.row]);
   await markAttemptUnknown(warehouse, call.attemptId, 'its worker was lost');
   const body = {
@@ -66,7 +66,7 @@ it('a partial answer to a call of unknown cost lets the next run request the per
 });
 
 it('a call that the service refuses releases its credits once, and a new call can request its people', async () => {
-  const { row } = somebody();
+  const { row } = inventPerson();
   const call = await callInFlight([row]);
   for (const _ of ['first', 'again']) await closeWithoutCost(warehouse, call.attemptId, refused);
   expect(await moneyOf(call.runId)).toEqual([0, 0]);
@@ -78,7 +78,7 @@ it('a call that the service refuses releases its credits once, and a new call ca
 it.each(['refused', 'released'] as const)(
   'a call of unknown cost that its worker later reports as %s costs nothing and releases its people',
   async (status) => {
-    const { row } = somebody();
+    const { row } = inventPerson();
     const call = await callInFlight([row]);
     await markAttemptUnknown(warehouse, call.attemptId, 'the worker was lost');
     await closeWithoutCost(warehouse, call.attemptId, { status, reason: 'no cost' });
@@ -90,7 +90,7 @@ it.each(['refused', 'released'] as const)(
 );
 
 it('a settled call keeps its status if a worker later reports it as released or as unknown', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await record(call, answerWith([person]));
   await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'late' });
@@ -100,7 +100,7 @@ it('a settled call keeps its status if a worker later reports it as released or 
 });
 
 it('a person refused by the service gets the outcome rejected, counts as looked up, and is not claimed', async () => {
-  const { row } = somebody();
+  const { row } = inventPerson();
   const call = await callInFlight([row]);
   await closeWithoutCost(warehouse, call.attemptId, refused);
   await rejectPerson(warehouse, {

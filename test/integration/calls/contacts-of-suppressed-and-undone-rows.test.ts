@@ -5,7 +5,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun, revertUndo } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf, readContact } from '../../helpers/warehouse/scripted-calls.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
@@ -44,7 +44,7 @@ describe('a contact with a suppressed newest row', () => {
     await endRun(warehouse, runId, 'finished', undefined);
   }
 
-  const listed = (email: string): Promise<unknown> => putOnList(warehouse, `email:${email}`);
+  const listed = (email: string): Promise<unknown> => addToSuppressionList(warehouse, `email:${email}`);
 
   it.each(['opted out', 'on the suppression list', 'put on the suppression list after the plan'])(
     'a contact loses its person if a newer suppressed row names another person (%s); an undo restores it',
@@ -102,7 +102,7 @@ describe('a contact with a suppressed newest row', () => {
 });
 
 it('a personal e-mail on the suppression list in an answer suppresses the row and removes the answer', async () => {
-  await putOnList(warehouse, 'email:ada.private@home.example');
+  await addToSuppressionList(warehouse, 'email:ada.private@home.example');
   const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
   const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [
@@ -123,7 +123,7 @@ it('a personal e-mail on the suppression list in an answer suppresses the row an
 });
 
 it('an answer with a suppressed person suppresses the row and its duplicates, and clears their cells', async () => {
-  await putOnList(warehouse, 'person:P8');
+  await addToSuppressionList(warehouse, 'person:P8');
   const row = {
     firstName: 'Ada',
     lastName: 'Eight',

@@ -22,7 +22,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
-import { somebody } from '../../helpers/warehouse/calls-by-hand.ts';
+import { inventPerson } from '../../helpers/warehouse/calls-by-hand.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
@@ -291,7 +291,7 @@ it.each([
 });
 
 it('a run pauses at its end if the database has lost answers; the calls without one become unknown', async () => {
-  const people = Array.from({ length: 12 }, () => somebody());
+  const people = Array.from({ length: 12 }, () => inventPerson());
   const rows = people.map(({ row }) => row);
   const { runId, options } = await stagedRun(warehouse, rows, testSpec());
   await planRows(warehouse, runId, lookupRequestOf(options));

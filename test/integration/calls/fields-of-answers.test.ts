@@ -4,7 +4,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
+import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 import documented from '../../unit/service/documented-fields.json' with { type: 'json' };
 
@@ -26,7 +26,7 @@ async function saidBy({ attemptId }: AdmittedCall) {
 }
 
 it('an answer is recorded without its fields of a wrong type, and is settled in full', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   const [job, account] = [{ organization_name: 'Fjord', title: 7 }, { traffic_ranking: '12345678901234567' }];
   await record(
@@ -55,7 +55,7 @@ it('a person with an unreadable employer is not matched to a row by name and emp
   const {
     row: { email: _, ...named },
     person,
-  } = somebody();
+  } = inventPerson();
   const call = await callInFlight([{ ...named, organizationName: 'Fjord' }]);
   await record(
     call,
@@ -87,7 +87,7 @@ function filled(object: keyof typeof documented): Record<string, unknown> {
 }
 
 it('enrichment.observations has every documented field of an answer', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   const { organization: _, ...named } = person;
   const ofPerson = { ...filled('person'), ...named };

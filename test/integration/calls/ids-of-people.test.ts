@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith, recordAnswer } from '../../helpers/warehouse/answers.ts';
-import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
+import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { randomBytes } from 'node:crypto';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { serviceOperations } from '../../../src/service/client.ts';
-import { booksOf, callWithPhones, deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
+import {
+  readCallCredits,
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+} from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
@@ -13,7 +18,7 @@ const { callInFlight, record } = callsByHand(warehouse);
 
 /** Two people of different names for whom the service returns the same id. */
 function ofOneId() {
-  const [one, two] = [somebody(), somebody()];
+  const [one, two] = [inventPerson(), inventPerson()];
   Object.assign(two.row, { firstName: 'Other', lastName: `Two${two.person.id}` });
   const person = { ...two.person, id: one.person.id, first_name: 'Other', last_name: two.row.lastName };
   return [one, { ...two, person }] as const;
@@ -58,7 +63,7 @@ it('a person with the id of an earlier person of another name is not assigned; t
 });
 
 it('two contacts of one person id both show the new last name that a later answer states', async () => {
-  const [before, after] = [somebody(), somebody()];
+  const [before, after] = [inventPerson(), inventPerson()];
   const married = { ...after.person, id: before.person.id!, last_name: 'Married' };
   for (const [{ row }, person] of [
     [before, before.person],
@@ -97,7 +102,7 @@ it.each([
   });
   expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
   await deliverTo(warehouse, call, phonesBody(ids, 24));
-  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+  expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
   const rows = await warehouse.query`
     select 1 from enriched_contacts where run_id = ${runId} and phone is not null`;
   expect(rows).toHaveLength(3);

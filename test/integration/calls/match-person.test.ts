@@ -6,7 +6,7 @@ import { type ServiceClient, serviceOperations } from '../../../src/service/clie
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
-import { putOnList, runningRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -24,7 +24,7 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
   'matchPerson() returns no person if %s is on the suppression list, and settles the price',
   async (key) => {
     await warehouse.query`truncate suppression_entries cascade`;
-    await putOnList(warehouse, key);
+    await addToSuppressionList(warehouse, key);
     const person = {
       id: 'p1',
       email: 'ada@orbit.example',
@@ -56,7 +56,7 @@ it.each([
     const runId = await runningRun(warehouse);
     for (const email of ['bo@former.example', 'bo@orbit.example'])
       await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });
-    await putOnList(warehouse, key);
+    await addToSuppressionList(warehouse, key);
     await expect(matched({}, person)).rejects.toMatchObject({ type: 'match.suppressed' });
   },
 );

@@ -8,7 +8,7 @@ import { adoptService } from '../../../src/runs/planning/plan-run.ts';
 import { lookupRequestOf } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
 const warehouse = await warehouseOfFile();
@@ -30,7 +30,7 @@ it('an abandoned call keeps its rate slot until its deadline plus one rate windo
   const { runId } = await stagedRun(warehouse, [
     { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
   ]);
-  await planRows(warehouse, runId, asked);
+  await planRows(warehouse, runId, testLookupRequest);
   await setRunStatus(warehouse, runId, 'running', undefined);
   const people = await readOpenPeople(warehouse.database, runId, 1);
   await admit(
@@ -85,7 +85,7 @@ it.each([
     const options = { ...spec.options, service: 'sandbox', serviceOf };
     const { runId } = await stagedRun(warehouse, [], { ...spec, options });
     await adoptService(warehouse, runId, 'test');
-    await planRows(warehouse, runId, asked);
+    await planRows(warehouse, runId, testLookupRequest);
     await adoptService(warehouse, runId, 'another');
     expect(await openBatches(dependencies(), runId, [1])).toMatchObject([
       { isOurs, run: { options: { service } } },

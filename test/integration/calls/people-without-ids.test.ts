@@ -7,7 +7,7 @@ import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
@@ -74,7 +74,7 @@ async function dataOf(...contacts: readonly Contact[]) {
 it('a person suppressed by id is not assigned, although an earlier answer had the person without an id', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
-  await putOnList(warehouse, `person:${person.id}`);
+  await addToSuppressionList(warehouse, `person:${person.id}`);
   await play(b, { ...person, title: 'CTO' });
   expect(await dataOf(a, b)).toEqual([[null, null], undefined]);
 });

@@ -3,7 +3,7 @@ import { openWarehouse } from '../../../src/db/database.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
-import { putOnList, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { rowsReadByTable } from '../../helpers/database/contents.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
     where relkind = 'r' and relnamespace in ('enrichment'::regnamespace, 'enrichment_internal'::regnamespace)`;
   for (const { name } of tables)
     await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
-  await putOnList(warehouse, 'email:listed@orbit.example');
+  await addToSuppressionList(warehouse, 'email:listed@orbit.example');
 });
 
 afterAll(() => warehouse.close());

@@ -8,27 +8,27 @@ import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
-import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
+import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
 it('a person in an answer who fits no row is stored: a later run fills the contact without a call', async () => {
-  const [asks, extra] = [somebody(), somebody()];
+  const [asks, extra] = [inventPerson(), inventPerson()];
   const call = await callInFlight([asks.row]);
   await record(call, answerWith([null, extra.person]));
   expect(await lookupOf(extra.row.keys[0]!)).toMatchObject({ found: true, field_group: 'profile' });
   expect(await lookupOf(asks.row.keys[0]!)).toMatchObject({ found: false });
   const later = await stagedRun(warehouse, [extra.row]);
-  expect(await planRows(warehouse, later.runId, asked)).toMatchObject({ people: 0 });
+  expect(await planRows(warehouse, later.runId, testLookupRequest)).toMatchObject({ people: 0 });
   await reconcileContacts(warehouse, later.runId, new AbortController().signal);
   expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh']);
   expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
 });
 
 it('an answer sets the outcomes enriched, not_found and identity_mismatch, and fills only one contact', async () => {
-  const [found, missed, wrong] = [somebody(), somebody(), somebody()];
+  const [found, missed, wrong] = [inventPerson(), inventPerson(), inventPerson()];
   const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
   const call = await callInFlight([found.row, missed.row, wrong.row]);
 
@@ -59,7 +59,7 @@ it('an answer sets the outcomes enriched, not_found and identity_mismatch, and f
 });
 
 it('an answer settles the billed credits and releases the rest of the reservation', async () => {
-  const [one, two] = [somebody(), somebody()];
+  const [one, two] = [inventPerson(), inventPerson()];
   const call = await callInFlight([one.row, two.row]);
   expect(await moneyOf(call.runId)).toEqual([2, 0]);
 
@@ -75,7 +75,7 @@ it('an answer settles the billed credits and releases the rest of the reservatio
 });
 
 it('an answer with a saved contact stores the e-mails of this contact with their status', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   const savedContact = {
     email: 'main@saved.example',
@@ -93,7 +93,7 @@ it('an answer with a saved contact stores the e-mails of this contact with their
 });
 
 it('an answer is stored byte for byte, as the service sent it', async () => {
-  const { row } = somebody();
+  const { row } = inventPerson();
   const call = await callInFlight([row]);
   await record(
     call,
@@ -108,7 +108,7 @@ it('an answer is stored byte for byte, as the service sent it', async () => {
 });
 
 it('characters that PostgreSQL refuses are removed from an answer before it is recorded', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await record(
     call,
@@ -130,7 +130,7 @@ it('characters that PostgreSQL refuses are removed from an answer before it is r
 });
 
 it('only 100 people of an answer with 5,002 are read, and the row of an unread person is a mismatch', async () => {
-  const [known, beyond] = [somebody(), somebody()];
+  const [known, beyond] = [inventPerson(), inventPerson()];
   const call = await callInFlight([known.row, beyond.row]);
   const strangers = Array.from({ length: 5_000 }, (_, index) => ({
     id: `s-${index}`,
@@ -151,7 +151,7 @@ it('only 100 people of an answer with 5,002 are read, and the row of an unread p
 });
 
 it('an answer without a readable price enriches its rows; its call is unknown and keeps its reservation', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'unreadable' }));
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
@@ -164,7 +164,7 @@ it('an answer without a readable price enriches its rows; its call is unknown an
 });
 
 it('an answer that costs more than was reserved is settled in full and pauses its run once', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   const answer = answerWith([person], { creditsConsumed: creditsFromWhole(9) });
   await record(call, answer);
@@ -180,7 +180,7 @@ it('an answer that costs more than was reserved is settled in full and pauses it
 });
 
 it('concurrent calls about the same people are recorded without a deadlock, and credits add up', async () => {
-  const crowd = Array.from({ length: 10 }, somebody);
+  const crowd = Array.from({ length: 10 }, inventPerson);
   const calls: AdmittedCall[] = [];
   for (let run = 0; run < 5; run += 1) {
     // Each call has the people in another order. Without claims, each call can request all of them.

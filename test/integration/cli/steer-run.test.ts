@@ -4,7 +4,7 @@ import type { Session } from '../../../src/cli/session/session.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
@@ -42,7 +42,7 @@ function session(): Session {
 /** A run that has one person left to request. */
 async function runOfOne(): Promise<RunRecord> {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
-  await planRows(warehouse, runId, asked);
+  await planRows(warehouse, runId, testLookupRequest);
   await setRunStatus(warehouse, runId, 'running', undefined);
   await warehouse.database
     .updateTable('runs')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isReadable } from '../../../src/db/analyst-role.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { putOnList } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
@@ -46,7 +46,7 @@ it('the SQL in privacy.md lists when each person was first found, except suppres
       person: { id: contactId, first_name: contactId },
     });
   await appendContact(warehouse, { contactId: 'ada', runId: 'r2', person: { id: 'ada', title: 'CTO' } });
-  await putOnList(warehouse, 'person:ben');
+  await addToSuppressionList(warehouse, 'person:ben');
   await erase(warehouse, ['person:eve'], { by: 'test', reason: undefined });
   const { rows: said } = await warehouse.pool.query<{ first: Date }>(`
     select min(recorded_at) as first from observation_log where person_id = 'ada'`);

@@ -9,7 +9,7 @@ import type { ImporterName } from '../../../src/domain/crm/crm.ts';
 import { importCompanies } from '../../helpers/exports/crm-importers.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
@@ -198,7 +198,7 @@ it('exportForCrm() writes no company of contacts who opted out or are suppressed
   await employed([acme], { optedOut: true });
   expect((await importOf()).manifest.companies).toEqual([]);
   await employed([acme]);
-  await putOnList(warehouse, 'person:p4701');
+  await addToSuppressionList(warehouse, 'person:p4701');
   expect((await importOf()).manifest.companies).toEqual([]);
 });
 

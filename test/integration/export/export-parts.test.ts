@@ -6,8 +6,8 @@ import { exportNextPart, type PartsFolder } from '../../../src/export/export-par
 import { exportTable } from '../../../src/export/export-table.ts';
 import { newestCursor, pruneChanges } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/rows.ts';
-import { match, say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
+import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -46,8 +46,13 @@ const warehouseRows = async (): Promise<Row[]> =>
   (await warehouse.pool.query<Row>('select contact_id as id, title from enriched_contacts order by 1')).rows;
 
 async function write(contactId: string, title: string, at: string): Promise<void> {
-  await say(warehouse, { person: contactId, askedAt: at, runId: 'run-1', facts: titled(title) });
-  await match(warehouse, { contactId, person: contactId, at, runId: 'run-1' });
+  await writeObservation(warehouse, {
+    person: contactId,
+    askedAt: at,
+    runId: 'run-1',
+    facts: titleFacts(title),
+  });
+  await writeMatch(warehouse, { contactId, person: contactId, at, runId: 'run-1' });
 }
 
 it('exportNextPart() writes all contacts in the first part, and then only changed and deleted contacts', async () => {
@@ -59,7 +64,7 @@ it('exportNextPart() writes all contacts in the first part, and then only change
   expect(await exportNextPart(warehouse, folder)).toEqual(first);
 
   await write('a', 'Lead', '2026-02-01');
-  await match(warehouse, { contactId: 'b', person: null, at: '2026-02-01', runId: 'run-2' });
+  await writeMatch(warehouse, { contactId: 'b', person: null, at: '2026-02-01', runId: 'run-2' });
   state.fails = true;
   await expect(exportNextPart(warehouse, folder)).rejects.toThrow('killed');
   state.fails = false;
@@ -94,8 +99,8 @@ it('exportTable() of the table changes leaves out suppressed contacts and keeps 
   const cursor = await newestCursor(warehouse.database);
   await write('g', 'Analyst', '2026-01-01');
   await write('h', 'Analyst', '2026-01-01');
-  await match(warehouse, { contactId: 'h', person: null, at: '2026-02-01', runId: 'run-2' });
-  await putOnList(warehouse, 'person:g');
+  await writeMatch(warehouse, { contactId: 'h', person: null, at: '2026-02-01', runId: 'run-2' });
+  await addToSuppressionList(warehouse, 'person:g');
   let lines = '';
   await exportTable(
     warehouse,

@@ -10,7 +10,7 @@ import type { ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
@@ -283,7 +283,7 @@ it('exportTable() leaves out people on the suppression list by e-mail, id, profi
     'profile:linkedin.com/in/josé-ruiz',
     'domain:acme.example',
   ];
-  await putOnList(warehouse, ...keys);
+  await addToSuppressionList(warehouse, ...keys);
   expect(await idsOf({})).toEqual(['kept']);
 });
 
@@ -307,6 +307,6 @@ it('exportTable() leaves out people with a suppressed e-mail that only an old an
     await appendContact(warehouse, { contactId, runId, rowNumber: 2, person: now, askedAt });
   }
   const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
-  await putOnList(warehouse, ...keys);
+  await addToSuppressionList(warehouse, ...keys);
   expect(await idsOf({})).toEqual(['kept']);
 });

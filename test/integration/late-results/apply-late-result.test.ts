@@ -12,15 +12,15 @@ import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
-  booksOf,
+  readCallCredits,
   callWithPhones,
   deliverTo,
   deliveryStatuses,
   drainCall,
   phonesBody as body,
   recordPhonesAnswer,
-  storeFor,
-  type Books,
+  storeDeliveryFor,
+  type CallCredits,
   type PhonesCall as Call,
 } from '../../helpers/warehouse/late-calls.ts';
 
@@ -32,14 +32,14 @@ const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Pro
 const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(warehouse, call, content);
 const drain = (call: Call): Promise<void> => drainCall(warehouse, call);
 
-async function books(call: Call): Promise<Books> {
+async function books(call: Call): Promise<CallCredits> {
   const wrong = await warehouse.query`
     select b.budget_id from budgets b join attempts a on b.budget_id = any(a.budget_ids)
     group by b.budget_id, b.settled, b.reserved
     having b.settled <> coalesce(sum(a.credits_settled), 0)
       or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0)`;
   expect(wrong).toEqual([]);
-  return booksOf(warehouse, call);
+  return readCallCredits(warehouse, call);
 }
 
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
@@ -132,7 +132,7 @@ it.each(['answer', 'delivery'])(
   'a delivery that is applied while the answer of its call is recorded is settled once (%s first)',
   async (first) => {
     const call = await callInFlight();
-    await storeFor(warehouse, call, body(call.ids, 24));
+    await storeDeliveryFor(warehouse, call, body(call.ids, 24));
     const rows = await warehouse.query<{ delivery_id: string }>`
       select delivery_id from webhook_deliveries where attempt_id = ${call.attemptId}`;
     const apply = (): Promise<unknown> =>

@@ -4,13 +4,13 @@ import { syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
-  booksOf,
+  readCallCredits,
   deliverTo,
   drainCall,
   onlyPhones,
   phonesBody,
-  storeFor,
-  type Books,
+  storeDeliveryFor,
+  type CallCredits,
   type LateExtras,
   type PhonesCall,
   emailsAndPhones,
@@ -64,7 +64,7 @@ const waterfall =
 async function booksAfterDeadline(
   call: PhonesCall,
   poll: readonly [number, string] | undefined,
-): Promise<Books> {
+): Promise<CallCredits> {
   service.answerWith(...(poll ?? [500, '']));
   await warehouse.query`
     update attempts set awaited_until = now() - interval '1 second',
@@ -79,7 +79,7 @@ async function booksAfterDeadline(
     pollAfterSeconds: 60,
   };
   await syncRunResults(dependencies, call.runId, AbortSignal.timeout(120_000));
-  return booksOf(warehouse, call);
+  return readCallCredits(warehouse, call);
 }
 
 const resultOf = (body: Buffer, webhookStatus: string): [number, string] => [
@@ -186,18 +186,18 @@ it.each([
   ['leaves a call awaiting if a delivery for it is in the inbox', true, held],
 ])('endWithoutResults(), after a poll without a result, %s', async (_, isDelivered, expected) => {
   const call = await answeredCall(warehouse);
-  if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  if (isDelivered) await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
-  expect(await booksOf(warehouse, call)).toMatchObject(expected);
+  expect(await readCallCredits(warehouse, call)).toMatchObject(expected);
   await drainCall(warehouse, call);
-  expect(await booksOf(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
+  expect(await readCallCredits(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
 });
 
 it('endWithoutResults() makes a waterfall call unknown, because a search without a result can cost', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
-  expect(await booksOf(warehouse, call)).toMatchObject(unknown);
+  expect(await readCallCredits(warehouse, call)).toMatchObject(unknown);
   for (const field of ['emails', 'phone_numbers'] as const)
     await deliverTo(warehouse, call, waterfallBody(call, field, 7));
-  expect(await booksOf(warehouse, call)).toMatchObject(settled(17));
+  expect(await readCallCredits(warehouse, call)).toMatchObject(settled(17));
 });

@@ -4,7 +4,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList, asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   answeredCall,
   callWithPhones,
@@ -55,7 +55,7 @@ async function phoneOfLaterRow(): Promise<string | null | undefined> {
   const later = await stagedRun(warehouse, [
     { keys: [`email:${stranger.email}`], email: stranger.email, contactId: 'zoe', lastName: 'Quist' },
   ]);
-  await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+  await planRows(warehouse, later.runId, { ...testLookupRequest, fieldGroups: ['profile', 'phone'] });
   await reconcileContacts(warehouse, later.runId, new AbortController().signal);
   const rows = await warehouse.query<{ phone: string | null }>`
     select phone from enriched_contacts where contact_id = 'zoe'`;
@@ -91,7 +91,7 @@ it.each<[string, (call: PhonesCall) => object]>([
   const call = await answeredCall(warehouse, emailsAndPhones);
   const own = call.people[0]!.identity.email!;
   const listed = `private-${call.runId.toLowerCase()}@home.example`;
-  await putOnList(warehouse, `email:${listed}`);
+  await addToSuppressionList(warehouse, `email:${listed}`);
   await deliver(call, {
     credits_consumed: 4,
     people: [
@@ -119,7 +119,7 @@ it('a delivery about unknown people is stored without body if its call found a s
   const call = { ...(await callWithPhones(warehouse, { reveal: [], waterfall: [] })), token: 'stray' };
   await warehouse.query`
     update attempts set token_hash = sha256(${call.token}::bytea) where attempt_id = ${call.attemptId}`;
-  await putOnList(warehouse, 'email:quinn@listed.example');
+  await addToSuppressionList(warehouse, 'email:quinn@listed.example');
   await recordPhonesAnswer(warehouse, {
     ...call,
     stated: { 2: { first_name: 'Quinn', last_name: 'Ives', email: 'quinn@listed.example' } },

@@ -4,7 +4,7 @@ import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
-  booksOf,
+  readCallCredits,
   callAgain,
   callWithPhones,
   deliverTo,
@@ -12,16 +12,16 @@ import {
   drainCall,
   phonesBody,
   recordPhonesAnswer,
-  rowsOf,
+  rowsOfCall,
   type PhonesCall,
   endCall,
   expectRebuilt,
   noExtras,
-  none,
-  phones,
+  noMatches,
+  phonesOfBody,
   phonesOf,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -58,7 +58,7 @@ it.each(['pending', 'skipped'] as const)(
     expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
     const later = await callAgain(warehouse, lost, { ids: lost.ids });
     await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
-    expect(await phonesOf(warehouse, later)).toEqual(phones);
+    expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
     await expectRebuilt(warehouse);
   },
 );
@@ -79,8 +79,11 @@ it('phones of a call without an answer are stored under the person ids of the de
 it('after phones of a call without an answer arrive, the next run requests its people without phones', async () => {
   const lost = await lostCall();
   const plan = async () => {
-    const { runId } = await stagedRun(warehouse, rowsOf(lost));
-    const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    const { runId } = await stagedRun(warehouse, rowsOfCall(lost));
+    const { byLeftOut } = await planRows(warehouse, runId, {
+      ...testLookupRequest,
+      fieldGroups: ['profile', 'phone'],
+    });
     return byLeftOut.map(({ groups, people }) => [groups, people]);
   };
   expect(await plan()).toEqual([[[], 3]]);
@@ -89,7 +92,7 @@ it('after phones of a call without an answer arrive, the next run requests its p
   await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
   const later = await laterCall(lost);
   await recordPhonesAnswer(warehouse, later);
-  expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
+  expect(await phonesOf(warehouse, later)).toEqual([phonesOfBody[0], phonesOfBody[1], phonesOfBody[0]]);
 });
 
 it('undoing a run keeps phones of its call without an answer; discarding the answers removes them', async () => {
@@ -100,9 +103,9 @@ it('undoing a run keeps phones of its call without an answer; discarding the ans
   await endCall(warehouse, lost);
   const { signal } = new AbortController();
   await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
-  expect(await phonesOf(warehouse, later)).toEqual(phones);
+  expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
   await discardAnswers(warehouse, lost.runId, signal);
-  expect(await phonesOf(warehouse, later)).toEqual(none);
+  expect(await phonesOf(warehouse, later)).toEqual(noMatches);
   await expectRebuilt(warehouse);
 });
 
@@ -112,8 +115,8 @@ it('an answer recorded after the delivery of its call settles both prices, and k
   await recordPhonesAnswer(warehouse, lost);
   await drainCall(warehouse, lost);
   expect(await observationsOf(lost)).toEqual(lost.ids);
-  expect(await phonesOf(warehouse, lost)).toEqual(phones);
-  expect(await booksOf(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
+  expect(await phonesOf(warehouse, lost)).toEqual(phonesOfBody);
+  expect(await readCallCredits(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
   await expectRebuilt(warehouse);
 });
 

@@ -6,7 +6,7 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
-  booksOf,
+  readCallCredits,
   callWithPhones,
   deliverTo,
   deliveryStatuses,
@@ -14,7 +14,7 @@ import {
   phonesBody,
   recordPhonesAnswer,
   waterfallBody,
-  type Books,
+  type CallCredits,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 
@@ -30,10 +30,10 @@ const phones =
   (who: string, credits: number | string, more: object = {}): Sent =>
   (call) =>
     phonesBody(people(call, who), credits, more);
-const settled = (credits: number): Partial<Books> => ({ status: 'settled', settled: credits });
+const settled = (credits: number): Partial<CallCredits> => ({ status: 'settled', settled: credits });
 const unknown = { status: 'unknown', settled: null };
 
-it.each<[string, readonly Sent[], Partial<Books>]>([
+it.each<[string, readonly Sent[], Partial<CallCredits>]>([
   ['unknown after deliveries of overlapping people', [phones('ab', 16), phones('bc', 16)], unknown],
   [
     'unknown after deliveries that each repeat the total price',
@@ -55,7 +55,7 @@ it.each<[string, readonly Sent[], Partial<Books>]>([
   async (_, sent, expected) => {
     const call = await answeredCall(warehouse);
     for (const each of sent) await deliverTo(warehouse, call, each(call));
-    expect(await booksOf(warehouse, call)).toMatchObject(expected);
+    expect(await readCallCredits(warehouse, call)).toMatchObject(expected);
   },
 );
 
@@ -64,7 +64,7 @@ it.each([0, null])(
   async (price) => {
     const call = await callWithPhones(warehouse, emailsAndPhones);
     await recordPhonesAnswer(warehouse, call, [0, 0, 0], price);
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 0 });
+    expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 0 });
   },
 );
 
@@ -76,7 +76,7 @@ it.each([[['vendor-1', 'vendor-2']], [[]]])(
     await deliverTo(warehouse, call, waterfallBody(call, 'emails', 9, { request_id: '5' }, ids));
     await deliverTo(warehouse, call, waterfallBody(call, 'emails', 9, {}, ids));
     await deliverTo(warehouse, call, waterfallBody(call, 'emails', 9, { status: 'repeated' }, ids));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 9 });
+    expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 9 });
     expect(await deliveryStatuses(warehouse, call)).toEqual(['quarantined', 'applied', 'applied']);
   },
 );
@@ -101,14 +101,14 @@ it.each<[string, string, Sent]>([
     await deliverTo(warehouse, call, other(call));
     expect(await deliveryStatuses(warehouse, call)).toEqual([status]);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+    expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
   },
 );
 
 it('a webhook with an impossible price makes its call unknown, and the run continues', async () => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 1_000_000));
-  expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+  expect(await readCallCredits(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
   expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running', pauseReason: null });
 });
 
@@ -116,10 +116,10 @@ it('the token of a webhook determines its call, whatever request id is in the pa
   const [own, other] = [await answeredCall(warehouse), await answeredCall(warehouse)];
   await deliverTo(warehouse, own, phonesBody(other.ids, 24, { request_id: other.requestId }));
   for (const call of [own, other])
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
+    expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'awaiting' });
   await deliverTo(warehouse, own, phonesBody(own.ids, 24, { request_id: other.requestId }));
-  expect(await booksOf(warehouse, own)).toMatchObject({ status: 'settled', settled: 27 });
-  expect(await booksOf(warehouse, other)).toMatchObject({ status: 'awaiting' });
+  expect(await readCallCredits(warehouse, own)).toMatchObject({ status: 'settled', settled: 27 });
+  expect(await readCallCredits(warehouse, other)).toMatchObject({ status: 'awaiting' });
 });
 
 it('a delivery is not stored if its call was admitted 31 days ago', async () => {
@@ -143,7 +143,11 @@ it.each<[string, readonly (0 | 1)[], object]>([
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
-    expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    expect(await readCallCredits(warehouse, call)).toEqual({
+      status: 'awaiting',
+      settled: null,
+      reserved: 27,
+    });
   },
 );
 
@@ -152,11 +156,11 @@ it('a call also awaits the late results of a person in its answer whom it did no
   const call = { ...(await callWithPhones(warehouse)), surplus };
   await recordPhonesAnswer(warehouse, call);
   await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
-  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
+  expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'awaiting' });
   await deliverTo(warehouse, call, {
     people: [...call.ids.slice(2), 'surplus'].map((id) => ({ id, phone_numbers: [] })),
   });
-  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
+  expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
 });
 
 it('an unknown call with a priced delivery stays reserved when its worker reports the call as refused', async () => {
@@ -164,7 +168,7 @@ it('an unknown call with a priced delivery stays reserved when its worker report
   await markAttemptUnknown(warehouse, call.attemptId, 'the worker was lost');
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   await closeWithoutCost(warehouse, call.attemptId, { status: 'refused', reason: 'HTTP 429' });
-  expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+  expect(await readCallCredits(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
 });
 
 it('a call that ends after midnight is settled in the day budget of its admission', async () => {

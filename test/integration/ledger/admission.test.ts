@@ -5,7 +5,7 @@ import { endCall } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls, requestFor } from '../../helpers/warehouse/admit.ts';
-import { putOnList, outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
@@ -110,7 +110,7 @@ it('admit() suppresses a row put on the suppression list after its batch was rea
     firstName: name,
   }));
   const runId = await runningRunOf(warehouse, rows);
-  await putOnList(warehouse, 'email:bo@admission.example');
+  await addToSuppressionList(warehouse, 'email:bo@admission.example');
   expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
   expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
   expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });

@@ -7,7 +7,7 @@ import {
   sumCreditStatement,
   type CreditStatement,
 } from '../../../src/ledger/credit-statements.ts';
-import { asked } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
 
@@ -18,7 +18,7 @@ const credits = (text: string): Credits => parseCredits(text)!;
 
 async function state(
   consumed: string,
-  of = asked.service,
+  of = testLookupRequest.service,
   during: CreditStatement['cycle'] = cycle,
 ): Promise<void> {
   await recordCreditStatement(
@@ -42,7 +42,7 @@ it('reconcileCredits() shows credits as unexplained that are neither settled nor
     returning trim_scale(credits_reserved)::text as reserved, trim_scale(credits_answered)::text as answered`;
   await state('1005.5');
   const held = credits(rows[0]!.reserved) - credits('2');
-  const [open] = await reconcileCredits(warehouse.database, asked.service);
+  const [open] = await reconcileCredits(warehouse.database, testLookupRequest.service);
   expect(open).toMatchObject({ billed: '5', settled: '2', stated: '2', unknown: '0', unexplained: '0' });
   expect(credits(open!.held)).toBe(held);
 
@@ -50,7 +50,7 @@ it('reconcileCredits() shows credits as unexplained that are neither settled nor
   await warehouse.query`
     update attempts set status = 'settled', credits_settled = 2, closed_at = now()
     where attempt_id = ${attemptId}`;
-  const [settled] = await reconcileCredits(warehouse.database, asked.service);
+  const [settled] = await reconcileCredits(warehouse.database, testLookupRequest.service);
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
 

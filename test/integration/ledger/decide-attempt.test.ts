@@ -4,7 +4,7 @@ import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
-  booksOf,
+  readCallCredits,
   callWithPhones,
   deliverTo,
   phonesBody,
@@ -67,7 +67,7 @@ it.each(['0', '5'])(
       if (!isFirst) await decide();
       await deliverTo(warehouse, call, phonesBody(call.ids, 24));
       if (isFirst) await decide();
-      expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 24 });
+      expect(await readCallCredits(warehouse, call)).toMatchObject({ status: 'settled', settled: 24 });
       expect(await moneyOf(call.runId)).toEqual([0, 24]);
       expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '24' });
     }
@@ -79,7 +79,7 @@ it('a decision of 0 credits on a call settles the prices of its answer and of it
   expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
   await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
-  expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
+  expect(await readCallCredits(warehouse, call)).toMatchObject({ settled: 11 });
 });
 
 it('a delivery after a decision that includes the price of the answer does not settle this price twice', async () => {

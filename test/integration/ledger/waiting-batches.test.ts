@@ -17,7 +17,12 @@ import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { setPriority, asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
+import {
+  setPriority,
+  testLookupRequest as askedFields,
+  planPeople,
+  runningRun,
+} from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 

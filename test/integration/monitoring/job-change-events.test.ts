@@ -6,7 +6,7 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ connections: 4 });
@@ -72,7 +72,7 @@ it('no notification is sent for a job change of an undone run or of a person sup
   for (const who of ['di', 'ed']) await night(who, 'acme');
   await undo(await night('di', 'orbit'));
   await night('ed', 'orbit');
-  await putOnList(warehouse, 'email:ed@home.example');
+  await addToSuppressionList(warehouse, 'email:ed@home.example');
   expect(await sent()).toEqual([]);
   expect(
     await warehouse.query`select from notifications where event = 'job_change' and closed_at is null`,

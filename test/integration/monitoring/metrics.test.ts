@@ -13,7 +13,7 @@ import { createTestDatabase, openTestWarehouse } from '../../helpers/database/da
 import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { freePort, listenHere } from '../../helpers/servers/ports.ts';
 import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
-import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
+import { openMetricsFixture, seriesValue } from '../../helpers/outputs/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
@@ -56,26 +56,26 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   const scrape = await fixture.scrape();
   await fixture.close();
 
-  expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
-  expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
-  expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
-  expect(valueOf(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
-  expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
-  expect(valueOf(scrape, 'enrich_scheduled_times_failed')).toBe(1);
-  expect(valueOf(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
-  expect(valueOf(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
+  expect(seriesValue(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
+  expect(seriesValue(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
+  expect(seriesValue(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
+  expect(seriesValue(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
+  expect(seriesValue(scrape, 'enrich_credits{state="settled"}')).toBe(0);
+  expect(seriesValue(scrape, 'enrich_scheduled_times_failed')).toBe(1);
+  expect(seriesValue(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
+  expect(seriesValue(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
   const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
-  expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
-  expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
-  expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
-  expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-  expect(valueOf(scrape, 'enrich_deliveries_quarantined')).toBe(1);
-  expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
-  expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
-  expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
-  expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
-  expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
-  expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
+  expect(seriesValue(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
+  expect(seriesValue(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
+  expect(seriesValue(scrape, 'enrich_inbox_deliveries')).toBe(1);
+  expect(seriesValue(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+  expect(seriesValue(scrape, 'enrich_deliveries_quarantined')).toBe(1);
+  expect(seriesValue(scrape, 'enrich_runs{status="running"}')).toBe(1);
+  expect(seriesValue(scrape, 'enrich_runs{status="failed"}')).toBe(0);
+  expect(seriesValue(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
+  expect(seriesValue(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
+  expect(seriesValue(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
+  expect(seriesValue(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
 });
 
 it('enrich_run_idle_seconds is 0 while a run waits for late results, and counts from an overdue poll', async () => {
@@ -94,7 +94,7 @@ it('enrich_run_idle_seconds is 0 while a run waits for late results, and counts 
       budgets: noBudgets,
       service: 'test',
     });
-    return valueOf(scrape, `enrich_run_idle_seconds{run="${runId}",status="running"}`);
+    return seriesValue(scrape, `enrich_run_idle_seconds{run="${runId}",status="running"}`);
   };
   expect(await idleSeconds()).toBe(0);
   await warehouse.query`update attempts set next_poll_at = now() - interval '10 minutes'`;
@@ -117,22 +117,22 @@ it('without the database, the metrics show the process, the Temporal SDK, and ca
   await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);
   const scrape = await fixture.scrape();
   await fixture.close();
-  expect(valueOf(scrape, 'enrich_database_up')).toBe(0);
-  expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
-  expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
-  expect(valueOf(scrape, 'temporal_request')).toBe(7);
+  expect(seriesValue(scrape, 'enrich_database_up')).toBe(0);
+  expect(seriesValue(scrape, 'enrich_ingested_rows_total')).toBe(12);
+  expect(seriesValue(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
+  expect(seriesValue(scrape, 'temporal_request')).toBe(7);
 
   const failures = `enrich_service_failures_total{endpoint="${endpoint.name}"`;
   // Every type is there from the start, so that the first failure shows.
   const counted = Object.keys(failureKinds).map((type) => [
     type,
-    valueOf(scrape, `${failures},type="${type}"}`),
+    seriesValue(scrape, `${failures},type="${type}"}`),
   ]);
   expect(counted.filter(([, count]) => count !== 0)).toEqual([['rate-limited', 1]]);
   const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
-  expect(valueOf(scrape, `${calls},result="answered"}`)).toBe(1);
-  expect(valueOf(scrape, `${calls},result="wait"}`)).toBe(1);
-  expect(valueOf(scrape, `${calls},result="unknown"}`)).toBe(0);
+  expect(seriesValue(scrape, `${calls},result="answered"}`)).toBe(1);
+  expect(seriesValue(scrape, `${calls},result="wait"}`)).toBe(1);
+  expect(seriesValue(scrape, `${calls},result="unknown"}`)).toBe(0);
   const seconds = 'enrich_service_call_duration_seconds_count{endpoint="POST /people/bulk_match"}';
-  expect(valueOf(scrape, seconds)).toBe(2);
+  expect(seriesValue(scrape, seconds)).toBe(2);
 });

@@ -8,7 +8,7 @@ import {
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { match, say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -25,13 +25,13 @@ async function readOnce(count: number, since?: string): Promise<FeedEntry[]> {
 }
 
 async function rename(person: string, title: string, at: string): Promise<void> {
-  await say(warehouse, { person, askedAt: at, runId: 'run-1', facts: titled(title) });
+  await writeObservation(warehouse, { person, askedAt: at, runId: 'run-1', facts: titleFacts(title) });
 }
 
 async function newContact(person: string): Promise<string | undefined> {
   const start = await newestCursor(warehouse.database);
   await rename(person, 'Analyst', '2026-01-01');
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await writeMatch(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
   await expect
     .poll(async () => (await read(start)).some(({ contact_id }) => contact_id === person))
     .toBe(true);
@@ -50,7 +50,7 @@ it('readChanges() returns the changes after a cursor, with the field groups that
 
 it('readChanges() returns the operation "delete" for a contact that has lost its person', async () => {
   const cursor = await newContact('p2');
-  await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
+  await writeMatch(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
   expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
 });
 

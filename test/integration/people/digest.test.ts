@@ -9,9 +9,9 @@ import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
-import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
+import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 
 const warehouse = await warehouseOfFile();
 const { signal } = new AbortController();
@@ -82,7 +82,7 @@ async function rowOf({ runId }: AdmittedCall): Promise<unknown> {
 }
 
 it('digest() processes an answer that a worker stored before it was killed', async () => {
-  const { row, person } = somebody();
+  const { row, person } = inventPerson();
   const call = await callInFlight([row]);
   await storedOnly(call, await bodyOf(person));
   await digest(warehouse);
@@ -91,7 +91,7 @@ it('digest() processes an answer that a worker stored before it was killed', asy
 });
 
 it('an unreadable stored answer makes its row unknown, survives prune(), and is read again by rebuild()', async () => {
-  const [broken, sound] = [somebody(), somebody()];
+  const [broken, sound] = [inventPerson(), inventPerson()];
   const call = await callInFlight([broken.row]);
   await storedOnly(call, Buffer.from('no gzip'));
   await record(await callInFlight([sound.row]), answerWith([sound.person]));
@@ -113,7 +113,7 @@ it('an unreadable stored answer makes its row unknown, survives prune(), and is 
 });
 
 it('a contact with two competing matches stays without a person after a call that finds nobody', async () => {
-  const invented = somebody();
+  const invented = inventPerson();
   const row = { ...invented.row, contactId: 'asked-twice' };
   const person = { ...invented.person, id: 'p-twice' };
   await record(await callInFlight([row]), answerWith([person]));
@@ -129,7 +129,7 @@ it('a contact with two competing matches stays without a person after a call tha
 });
 
 it('a person without an id from an undone run is assigned to a contact when a newer row has the e-mail', async () => {
-  const { id: _, ...person } = somebody().person;
+  const { id: _, ...person } = inventPerson().person;
   const profileUrl = 'profiles.example/in/without-id';
   const row = { contactId: 'without-id', firstName: person.first_name!, lastName: person.last_name! };
   const call = await callInFlight([{ ...row, keys: [`profile:${profileUrl}`], profileUrl }]);
@@ -139,7 +139,7 @@ it('a person without an id from an undone run is assigned to a contact when a ne
   const { runId } = await stagedRun(warehouse, [
     { ...row, keys: [`email:${person.email}`], email: person.email! },
   ]);
-  await planRows(warehouse, runId, asked);
+  await planRows(warehouse, runId, testLookupRequest);
   await reconcileContacts(warehouse, runId, signal);
   expect(await contact(row.contactId)).toMatchObject({ email: person.email, person_id: null });
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });

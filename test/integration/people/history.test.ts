@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { job, match, say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { jobFacts, writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -38,9 +38,19 @@ async function historyOf(contactId: string, group: string): Promise<Interval[]> 
 
 it('contact_history has one interval per value, without overlap, and the last one is open', async () => {
   const person = newPerson();
-  await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-  await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('Lead') });
+  await writeObservation(warehouse, {
+    person,
+    askedAt: '2026-01-01',
+    runId: 'run-1',
+    facts: titleFacts('Analyst'),
+  });
+  await writeMatch(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await writeObservation(warehouse, {
+    person,
+    askedAt: '2026-02-01',
+    runId: 'run-2',
+    facts: titleFacts('Lead'),
+  });
   const titles = await historyOf(person, 'title');
   expect(titles.map(({ value, valid_to, run_id }) => [value, valid_to !== null, run_id])).toEqual([
     [{ title: 'Analyst' }, true, 'run-1'],
@@ -51,9 +61,15 @@ it('contact_history has one interval per value, without overlap, and the last on
 
 it('contact_history begins when the contact got its person, not when the service was called', async () => {
   const person = newPerson();
-  const facts = titled('Analyst');
-  await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
-  await match(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
+  const facts = titleFacts('Analyst');
+  await writeObservation(warehouse, {
+    person,
+    askedAt: '2026-01-01',
+    recordedAt: '2026-01-05',
+    runId: 'run-1',
+    facts,
+  });
+  await writeMatch(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
   const [title] = await historyOf(person, 'title');
   expect(title).toMatchObject({
     valid_from: new Date('2026-03-01T00:00:00Z'),
@@ -65,10 +81,15 @@ it('contact_history begins when the contact got its person, not when the service
 it('contact_history ends a title when the contact loses its person, and begins one with the next person', async () => {
   const [former, present] = [newPerson(), newPerson()];
   for (const person of [former, present])
-    await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled(person) });
-  await match(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
-  await match(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
-  await match(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
+    await writeObservation(warehouse, {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      facts: titleFacts(person),
+    });
+  await writeMatch(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
+  await writeMatch(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
+  await writeMatch(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
   const titles = await historyOf(former, 'title');
   expect(titles.map(({ value, valid_from, valid_to }) => [value['title'], valid_from, valid_to])).toEqual([
     [former, new Date('2026-01-01T00:00:00Z'), new Date('2026-02-01T00:00:00Z')],
@@ -79,14 +100,19 @@ it('contact_history ends a title when the contact loses its person, and begins o
 it('field_provenance names the answer that a value came from, also if later answers lack the field', async () => {
   const person = newPerson();
   const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
-  await say(warehouse, {
+  await writeObservation(warehouse, {
     person,
     askedAt: '2026-01-01',
     runId: 'run-1',
     facts: { ...email, title: { title: 'A' } },
   });
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-  await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: titled('B') });
+  await writeMatch(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await writeObservation(warehouse, {
+    person,
+    askedAt: '2026-02-01',
+    runId: 'run-2',
+    facts: titleFacts('B'),
+  });
   const found = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
   const byGroup = Object.fromEntries(found.map((each) => [each.field_group, each]));
   expect(byGroup['email']).toMatchObject({
@@ -108,13 +134,13 @@ it('contact_history shows for each past moment the values that field_provenance 
   const phone = (number: string, status_rank: number) => ({ number, status_rank, position: 0 });
   const address = (email: string, rank: number) => ({ email, email_status: `rank ${rank}`, rank });
   const organizationKey = 'id:org-acme';
-  const said: Parameters<typeof say>[1][] = [
+  const said: Parameters<typeof writeObservation>[1][] = [
     {
       person,
       askedAt: '2026-01-01',
       runId: 'run-1',
       organizationKey,
-      facts: job('CTO', acme, { email: 'a@b.example' }),
+      facts: jobFacts('CTO', acme, { email: 'a@b.example' }),
     },
     // This answer lacks the domain that the earlier answer has.
     {
@@ -122,7 +148,7 @@ it('contact_history shows for each past moment the values that field_provenance 
       askedAt: '2026-01-03',
       runId: 'run-2',
       organizationKey,
-      facts: job('CEO', { id: 'org-acme', name: 'A' }),
+      facts: jobFacts('CEO', { id: 'org-acme', name: 'A' }),
     },
     { person, askedAt: '2026-01-03', runId: 'run-3', kind: 'phones', facts: { phones: [phone('+491', 2)] } },
     { person, askedAt: '2026-01-04', runId: 'run-4', kind: 'phones', facts: { phones: [phone('+492', 1)] } },
@@ -146,7 +172,7 @@ it('contact_history shows for each past moment the values that field_provenance 
       askedAt: '2026-01-02',
       runId: 'run-7',
       organizationKey: 'id:org-orbit',
-      facts: job('Lead', orbit),
+      facts: jobFacts('Lead', orbit),
     },
     { person, askedAt: '2026-01-06', runId: 'run-8', kind: 'phones', facts: { phones: [phone('+491', 1)] } },
     {
@@ -154,21 +180,22 @@ it('contact_history shows for each past moment the values that field_provenance 
       askedAt: '2026-01-07',
       runId: 'run-9',
       organizationKey,
-      facts: job('CEO', acme, { email: 'c@d.example' }),
+      facts: jobFacts('CEO', acme, { email: 'c@d.example' }),
     },
     {
       person,
       askedAt: '2026-01-08',
       runId: 'run-10',
       organizationKey,
-      facts: job('CEO', acme, { email: 'c@d.example' }),
+      facts: jobFacts('CEO', acme, { email: 'c@d.example' }),
     },
   ];
   const states = [];
   for (const [day, entry] of said.entries()) {
     const recordedAt = new Date(Date.UTC(2026, 1, day + 1));
-    await say(warehouse, { ...entry, recordedAt: recordedAt.toISOString() });
-    if (day === 0) await match(warehouse, { contactId: person, person, at: '2025-12-31', runId: 'run-1' });
+    await writeObservation(warehouse, { ...entry, recordedAt: recordedAt.toISOString() });
+    if (day === 0)
+      await writeMatch(warehouse, { contactId: person, person, at: '2025-12-31', runId: 'run-1' });
     states.push({ recordedAt, current: await provenance() });
   }
   const history = await rows<Interval>('contact_history', 'contact_id = $1 order by field_group', [person]);
@@ -202,10 +229,16 @@ async function seen(
   at: string,
   runId: string,
   employer: { readonly id: string; readonly name?: string; readonly domain?: string },
-  more: Parameters<typeof job>[2] = {},
+  more: Parameters<typeof jobFacts>[2] = {},
 ): Promise<void> {
   const organizationKey = `id:${employer.id}`;
-  await say(warehouse, { person, askedAt: at, runId, facts: job('CTO', employer, more), organizationKey });
+  await writeObservation(warehouse, {
+    person,
+    askedAt: at,
+    runId,
+    facts: jobFacts('CTO', employer, more),
+    organizationKey,
+  });
 }
 
 it('job_changes has one row for a new job that started after the former one was last seen', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordLateLookups } from '../../../src/people/lookup-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun, insertLookup, asked, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { stagedRun, insertLookup, testLookupRequest, outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 
@@ -42,7 +42,7 @@ it('a person stays fresh at a service after a later lookup at another service', 
   await insertLookup(warehouse.pool, { key: row.keys[0]!, service });
   for (const asking of ['test', service]) {
     const { runId } = await stagedRun(warehouse, [row]);
-    await planRows(warehouse, runId, { ...asked, service: asking });
+    await planRows(warehouse, runId, { ...testLookupRequest, service: asking });
     expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
   }
 });

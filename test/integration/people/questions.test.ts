@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { deliveredCall } from '../../helpers/warehouse/late-calls.ts';
-import { match, say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
@@ -20,14 +20,14 @@ async function finishedRun(): Promise<string> {
 
 /** A contact of hubspot whose answer was recorded on a day. */
 async function contact(person: string, at: string, facts: Record<string, unknown>, runId = 'run-1') {
-  await say(warehouse, {
+  await writeObservation(warehouse, {
     person,
     askedAt: at,
     runId,
     facts,
     ...(facts['organization_name'] !== undefined && { organizationKey: `id:${person}` }),
   });
-  await match(warehouse, { contactId: person, person, at, runId });
+  await writeMatch(warehouse, { contactId: person, person, at, runId });
 }
 
 it('contact_phones names the delivery of a phone, and run_costs splits credits into e-mails and phones', async () => {
@@ -65,7 +65,7 @@ it('run_costs counts people found for contacts, and no other people in answers',
   const runId = await finishedRun();
   const facts = { email: { email: 'ada@orbit.example', email_status: 'Verified' } };
   await contact('reached', '2026-01-01', facts, runId);
-  await say(warehouse, { person: 'mismatched', askedAt: '2026-01-01', runId, facts });
+  await writeObservation(warehouse, { person: 'mismatched', askedAt: '2026-01-01', runId, facts });
   expect(await ask('select * from run_costs where run_id = $1', runId)).toMatchObject([
     { people: 1, emails: 1, verified_emails: 1, phones: 0 },
   ]);
@@ -80,14 +80,14 @@ it('row_results has a reason for enriched and filled rows of contacts that have 
   ]);
   await warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
   for (const contactId of ['keeps', 'loses', 'filled', 'never'])
-    await contact(contactId, '2026-01-01', titled('Lead'), runId);
+    await contact(contactId, '2026-01-01', titleFacts('Lead'), runId);
   await warehouse.query`
     update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
       else 'enriched' end, filled = contact_id = 'filled',
       reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
     where run_id = ${runId}`;
   for (const contactId of ['loses', 'filled', 'never'])
-    await match(warehouse, { contactId, person: null, at: '2026-02-01', runId });
+    await writeMatch(warehouse, { contactId, person: null, at: '2026-02-01', runId });
   expect(
     await ask('select contact_id, reason from row_results where run_id = $1 order by row_number', runId),
   ).toEqual([

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { pruneObservations } from '../../../src/people/replaced-observations.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 it('pruneObservations() removes an older answer if a newer one replaces all of its values', async () => {
   for (const day of ['01', '02'])
-    await say(warehouse, {
+    await writeObservation(warehouse, {
       person: 'promoted',
       askedAt: `2026-01-${day}`,
       runId: 'earlier',
-      facts: titled(`Lead ${day}`),
+      facts: titleFacts(`Lead ${day}`),
     });
   const { signal } = new AbortController();
   expect(await pruneObservations(warehouse, sql<Date>`now()`, signal)).toBe(1);
@@ -24,7 +24,7 @@ it('pruneObservations() removes an older answer if a newer one replaces all of i
 it('pruneObservations() keeps the newest answer with an e-mail, so that the waterfall e-mail stays', async () => {
   const address = (name: string, rank: number) => ({ email: `${name}@acme.example`, rank });
   const sayAddresses = (day: string, of: 'answer' | 'waterfall', ...all: ReturnType<typeof address>[]) =>
-    say(warehouse, {
+    writeObservation(warehouse, {
       person: 'waterfalls',
       kind: of,
       askedAt: `2026-01-${day}`,
@@ -38,11 +38,11 @@ it('pruneObservations() keeps the newest answer with an e-mail, so that the wate
   await sayAddresses('01', 'waterfall', address('former', 0));
   await sayAddresses('02', 'answer', address('second', 3));
   await sayAddresses('02', 'waterfall', address('present', 1), address('second', 3));
-  await say(warehouse, {
+  await writeObservation(warehouse, {
     person: 'waterfalls',
     askedAt: '2026-01-03',
     runId: 'earlier',
-    facts: titled('Lead'),
+    facts: titleFacts('Lead'),
   });
   await pruneObservations(warehouse, sql<Date>`now()`, new AbortController().signal);
   const rows = await warehouse.query`select email from people where person_key = 'waterfalls'`;

@@ -10,15 +10,15 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
-import { everything } from '../../helpers/database/contents.ts';
+import { readAllTablesAsText } from '../../helpers/database/contents.ts';
 import {
   callWithPhones,
   deliverTo,
   drainCall,
   phonesBody,
-  storeFor,
+  storeDeliveryFor,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
@@ -58,7 +58,7 @@ it('an erasure by e-mail also deletes an answer that shares only name and employ
   ]);
   expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
   await erase(warehouse, [`email:${row.email}`], note);
-  expect(await everything(warehouse)).not.toContain('Weakly');
+  expect(await readAllTablesAsText(warehouse)).not.toContain('Weakly');
 });
 
 it('an erasure by e-mail clears the keys of rows that have only a hash of the e-mail', async () => {
@@ -153,7 +153,7 @@ it.each(['finished', 'undone'])(
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
     if (state === 'undone') await undoRun(warehouse, runId, note, signal);
     expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 1 });
-    expect((await everything(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
+    expect((await readAllTablesAsText(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
   },
 );
 
@@ -174,7 +174,7 @@ it('an erasure keeps a colleague who has the same shared mailbox', async () => {
     rows: 1,
   });
   const next = await stagedRun(warehouse, [{ keys: ['email:info@shared.example|bo roller'] }]);
-  await planRows(warehouse, next.runId, asked);
+  await planRows(warehouse, next.runId, testLookupRequest);
   expect(await outcomesOf(warehouse, next.runId)).toEqual([null]);
   expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
 });
@@ -182,7 +182,7 @@ it('an erasure keeps a colleague who has the same shared mailbox', async () => {
 it('deliveries of an unknown call do not bring back a person who was erased by e-mail', async () => {
   const call = await callWithPhones(warehouse);
   await markAttemptUnknown(warehouse, call.attemptId, 'lost');
-  await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
   await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
   await drainCall(warehouse, call);
   await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
@@ -192,7 +192,7 @@ it('deliveries of an unknown call do not bring back a person who was erased by e
     { status: 'applied', body: null, credits: 24 },
     { status: 'applied', body: null, credits: 8 },
   ]);
-  expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
+  expect((await readAllTablesAsText(warehouse)).includes(call.ids[0]!)).toBe(false);
 });
 
 it('an erased person is not claimed by a page that opens at the same moment', async () => {
@@ -205,12 +205,12 @@ it('an erased person is not claimed by a page that opens at the same moment', as
       { keys: [`email:page${n}@orbit.example`] },
       { keys: [`person:beside-page-${n}`] },
     ]);
-    await planRows(replanning, run.runId, asked);
+    await planRows(replanning, run.runId, testLookupRequest);
     runs.push(run.runId);
   }
   await Promise.all(
     runs.flatMap((runId, n) => [
-      openPage(replanning, runId, 1, asked),
+      openPage(replanning, runId, 1, testLookupRequest),
       erase(replanning, [`email:page${n}@orbit.example`], note),
     ]),
   );

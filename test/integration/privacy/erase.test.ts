@@ -12,12 +12,12 @@ import {
   drainCall,
   phonesBody,
   recordPhonesAnswer,
-  storeFor,
+  storeDeliveryFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { everything, samples } from '../../helpers/database/contents.ts';
+import { readAllTablesAsText, readColumnStatistics } from '../../helpers/database/contents.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 
@@ -54,14 +54,14 @@ describe('a person who is erased', () => {
     const call = await enrichedCall();
     const { email, lastName, personId } = first(call);
     await warehouse.query`analyze`;
-    for (const before of [await everything(warehouse), await samples(warehouse)])
+    for (const before of [await readAllTablesAsText(warehouse), await readColumnStatistics(warehouse)])
       expect([email, lastName, personId].every((text) => before.includes(text))).toBe(true);
 
     const measured = await measureErasure(warehouse, [`email:${email}`]);
     expect(await erase(warehouse, [`email:${email}`], note)).toEqual(measured);
     expect(measured).toEqual(traces);
 
-    const after = (await everything(warehouse)) + (await samples(warehouse));
+    const after = (await readAllTablesAsText(warehouse)) + (await readColumnStatistics(warehouse));
     expect([email, lastName, personId].filter((text) => after.includes(text))).toEqual([]);
     const others = await warehouse.query`
       select person_id from enriched_contacts where run_id = ${call.runId} and phone is not null order by 1`;
@@ -89,10 +89,10 @@ describe('a person who is erased', () => {
     expect(await ended).toMatchObject({ type: 'erasure.samples-left', exitCode: 1 });
     await other.query('rollback');
     other.release();
-    expect(await everything(warehouse)).not.toContain(first(call).email);
-    expect(await samples(warehouse)).toContain(first(call).email);
+    expect(await readAllTablesAsText(warehouse)).not.toContain(first(call).email);
+    expect(await readColumnStatistics(warehouse)).toContain(first(call).email);
     await erase(warehouse, keys, note);
-    expect(await samples(warehouse)).not.toContain(first(call).email);
+    expect(await readColumnStatistics(warehouse)).not.toContain(first(call).email);
   });
 
   it.each(['hubspot', 'generic'])(
@@ -138,12 +138,12 @@ describe('a person who is erased', () => {
 
   it('an erasure removes the person from a waiting delivery, and the phones of others are applied', async () => {
     const call = await answeredCall(warehouse);
-    await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
     await drainCall(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await everything(warehouse)).not.toContain(personId);
+    expect(await readAllTablesAsText(warehouse)).not.toContain(personId);
     const rows = await warehouse.query`
       select person_id from person_phones where run_id = ${call.runId} order by 1`;
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
@@ -169,8 +169,8 @@ describe('a person who is erased', () => {
 
   it('a person who is erased before the call gets the outcome suppressed', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
-    await planRows(warehouse, run.runId, asked);
-    await openPage(warehouse, run.runId, 1, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
+    await openPage(warehouse, run.runId, 1, testLookupRequest);
     await erase(warehouse, ['person:early'], note);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
     expect(await reasonsOf(run)).toEqual(['erased before an answer was recorded', null]);
@@ -187,7 +187,7 @@ describe('a person who is erased', () => {
       lookup_keys: 0,
     });
     const run = await stagedRun(warehouse, [{ keys: ['email:nobody@orbit.example'] }]);
-    await planRows(warehouse, run.runId, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
   });
 });
@@ -200,7 +200,7 @@ it('an erasure that runs while the answer is recorded leaves nothing of the pers
       erase(warehouse, [`email:${first(call).email}`], note),
     ]),
   );
-  const kept = await everything(warehouse);
+  const kept = await readAllTablesAsText(warehouse);
   expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
 });
 

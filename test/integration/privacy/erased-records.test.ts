@@ -9,7 +9,7 @@ import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
-import { everything } from '../../helpers/database/contents.ts';
+import { readAllTablesAsText } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const note = { by: 'somebody', reason: undefined };
@@ -126,7 +126,9 @@ it.each(['before', 'after'] as const)(
       observations: 1,
       rows: 2,
     });
-    expect((await everything(warehouse)).toLowerCase()).not.toContain(name.split(' ')[0]!.toLowerCase());
+    expect((await readAllTablesAsText(warehouse)).toLowerCase()).not.toContain(
+      name.split(' ')[0]!.toLowerCase(),
+    );
   },
 );
 
@@ -139,7 +141,7 @@ it.each(['before', 'after'] as const)(
     const record = { source: 'hubspot', contactId: `asked-${which}` };
     expect(await keysOfRecord(warehouse.database, record)).toContain(`email:${addresses.before}`);
     await erase(warehouse, [`email:${addresses[which]}`], note);
-    const left = (await everything(warehouse)).toLowerCase();
+    const left = (await readAllTablesAsText(warehouse)).toLowerCase();
     for (const word of [name.split(' ')[0]!.toLowerCase(), ...ids]) expect(left).not.toContain(word);
   },
 );
@@ -148,7 +150,7 @@ it('an erasure by the new e-mail of a CRM record removes the person after retent
   const { after } = await changedAddress('pruned', ['Tilda Falk', 'Tilda Falk'], ['id-pruned']);
   await prune(warehouse, { staging: 0, rows: 0 }, signal);
   await erase(warehouse, [`email:${after}`], note);
-  expect(await everything(warehouse)).not.toContain('Tilda');
+  expect(await readAllTablesAsText(warehouse)).not.toContain('Tilda');
 });
 
 it.each([
@@ -159,7 +161,7 @@ it.each([
   async (_, before, after) => {
     const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
     await erase(warehouse, [`email:${addresses.after}`], note);
-    const left = await everything(warehouse);
+    const left = await readAllTablesAsText(warehouse);
     expect(left).toContain(before.split(' ')[0]);
     expect(left).not.toContain(addresses.after);
   },

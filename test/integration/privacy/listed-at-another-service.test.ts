@@ -11,8 +11,8 @@ import {
   recordPhonesAnswer,
 } from '../../helpers/warehouse/late-calls.ts';
 import {
-  putOnList,
-  asked,
+  addToSuppressionList,
+  testLookupRequest,
   outcomesOf,
   runningRun,
   stagedRun,
@@ -33,7 +33,7 @@ beforeEach(async () => {
     runId: await runningRun(warehouse),
     person,
   });
-  await putOnList(warehouse, 'profile:linkedin.com/in/cleo');
+  await addToSuppressionList(warehouse, 'profile:linkedin.com/in/cleo');
 });
 
 it.each<[string, StagedRow]>([
@@ -41,8 +41,8 @@ it.each<[string, StagedRow]>([
   ['the hash of its e-mail', { keys: [`hash:${md5}`], hashedEmail: md5, contactId: 'of-crm' }],
 ])('a row is suppressed if an answer of another service links %s to a suppressed profile', async (_, row) => {
   const run = await stagedRun(warehouse, [row]);
-  await planRows(warehouse, run.runId, asked);
-  await openPage(warehouse, run.runId, 1, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
+  await openPage(warehouse, run.runId, 1, testLookupRequest);
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
 });
 
@@ -57,7 +57,7 @@ it('a delivery gives no phone to a person if another service links the person to
     proflink_url: `https://www.${profile}`,
   };
   await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
-  await putOnList(warehouse, `profile:${profile}`);
+  await addToSuppressionList(warehouse, `profile:${profile}`);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   const rows = await warehouse.query<{ phone: string | null }>`
     select phone from enriched_contacts where run_id = ${call.runId} order by contact_id`;

@@ -6,8 +6,14 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { everything } from '../../helpers/database/contents.ts';
-import { putOnList, asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { readAllTablesAsText } from '../../helpers/database/contents.ts';
+import {
+  addToSuppressionList,
+  testLookupRequest,
+  outcomesOf,
+  stagedRun,
+  type StagedRow,
+} from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
@@ -47,14 +53,14 @@ async function runOf(row: StagedRow, person: Person): Promise<(string | null)[]>
 /** The outcomes of rows in a run that has opened its page; null: the run would request the person. */
 async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, asked);
-  await openPage(warehouse, run.runId, 1, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
+  await openPage(warehouse, run.runId, 1, testLookupRequest);
   return outcomesOf(warehouse, run.runId);
 }
 
 it('a row stays suppressed in later runs after a suppressed answer, until the entry is removed', async () => {
   const { row, person } = employee('listed-one.example');
-  await putOnList(warehouse, 'domain:listed-one.example');
+  await addToSuppressionList(warehouse, 'domain:listed-one.example');
   expect(await runOf(row, person)).toEqual(['suppressed']);
   expect(await opened({ ...row, contactId: 'elsewhere' })).toEqual(['suppressed']);
   await removeSuppressions(warehouse, ['domain:listed-one.example']);
@@ -72,7 +78,7 @@ it.each([
     runId: 'gone',
     person: { ...person, ...without },
   });
-  await putOnList(warehouse, `domain:${domain}`);
+  await addToSuppressionList(warehouse, `domain:${domain}`);
   expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
 });
 
@@ -82,7 +88,7 @@ describe('fresh rows and duplicates', () => {
   /** The outcomes and last names that a planned run keeps of its rows. */
   async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
     const run = await stagedRun(warehouse, rows);
-    await planRows(warehouse, run.runId, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
     await reconcileContacts(warehouse, run.runId, signal);
     return warehouse.query<object>`
       select outcome, last_name as name from run_rows where run_id = ${run.runId} order by row_number`;
@@ -92,7 +98,7 @@ describe('fresh rows and duplicates', () => {
     const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
     for (const { row, person } of [listed, other])
       expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
-    await putOnList(warehouse, `email:${listed.person.email}`);
+    await addToSuppressionList(warehouse, `email:${listed.person.email}`);
     const rows = [listed.row, { ...listed.row, contactId: 'again' }, other.row];
     expect(await keptOf(...rows)).toEqual([
       { outcome: 'suppressed', name: null },
@@ -104,7 +110,7 @@ describe('fresh rows and duplicates', () => {
   it('a contact keeps its person if its fresh row is suppressed by the e-mail in an earlier answer', async () => {
     const { row, person } = employee('of-contact.example');
     expect(await runOf(row, person)).toEqual(['enriched']);
-    await putOnList(warehouse, `email:${person.email}`);
+    await addToSuppressionList(warehouse, `email:${person.email}`);
     expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
     expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
     const rows = await warehouse.query`select 1 from enriched_contacts where person_id = ${person.id}`;
@@ -121,13 +127,13 @@ it.each(['an answer', 'the suppression list'])(
     const runId = await runningRunOf(warehouse, [{ ...listed.row, contactId }]);
     await reconcileContacts(warehouse, runId, new AbortController().signal);
     const isByAnswer = suppressedBy === 'an answer';
-    await putOnList(
+    await addToSuppressionList(
       warehouse,
       isByAnswer ? `person:${listed.person.id}` : `profile:${listed.row.profileUrl}`,
     );
-    await openPage(warehouse, runId, 1, asked);
+    await openPage(warehouse, runId, 1, testLookupRequest);
     if (isByAnswer) await answerBatch(warehouse, { runId }, () => [listed.person]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-    expect(await everything(warehouse)).not.toContain(listed.row.lastName);
+    expect(await readAllTablesAsText(warehouse)).not.toContain(listed.row.lastName);
   },
 );

@@ -17,10 +17,10 @@ import {
   drainCall,
   phonesBody,
   recordPhonesAnswer,
-  storeFor,
+  storeDeliveryFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
 
@@ -36,7 +36,7 @@ const hash = (algorithm: 'md5' | 'sha256', text: string): string =>
 
 async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
   return outcomesOf(warehouse, run.runId);
 }
 
@@ -66,7 +66,7 @@ it('a plan leaves out people with an e-mail or employer at a suppressed domain o
   ]);
   await warehouse.query`
     update run_rows set domain = 'acme.example' where run_id = ${run.runId} and row_number = 3`;
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
 });
 
@@ -83,7 +83,7 @@ it('the cells of a suppressed row are removed', async () => {
   const email = address();
   await put(`email:${email}`);
   const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
   const rows = await warehouse.query`
     select email, first_name, raw, keys, reason from run_rows where run_id = ${run.runId}`;
   expect(rows).toEqual([
@@ -104,10 +104,12 @@ it('suppressStagedPeople() returns the count and the first five of the rows that
 it('a person who is suppressed after the page opened is dropped before the call, and not claimed', async () => {
   const email = address();
   const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
-  await planRows(warehouse, run.runId, asked);
-  await openPage(warehouse, run.runId, 1, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
+  await openPage(warehouse, run.runId, 1, testLookupRequest);
   await put(`email:${email}`);
-  expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, asked)).toEqual([]);
+  expect(
+    await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, testLookupRequest),
+  ).toEqual([]);
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
   const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
   expect(claims.rowCount).toBe(0);
@@ -178,8 +180,8 @@ it('a person suppressed by the id in an answer stays suppressed in plans until r
 
 it('a delivery with a suppressed person is stored without payload, and gives phones only to others', async () => {
   const call = await answeredCall(warehouse);
-  await storeFor(warehouse, call, phonesBody(call.ids, 24));
-  await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
+  await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
   await put(`person:${call.ids[0]!}`);
   await drainCall(warehouse, call);
   const phones = await warehouse.query`

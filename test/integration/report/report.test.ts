@@ -6,7 +6,7 @@ import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun, putOnList, asked } from '../../helpers/warehouse/rows.ts';
+import { stagedRun, addToSuppressionList, testLookupRequest } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 import { readContestedRows } from '../../../src/report/figures.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -296,7 +296,7 @@ it('the report of a run says that a record id names different people', async () 
     { keys: ['email:c1'], contactId: '9002', firstName: 'Cleo', lastName: 'Adler' },
     { keys: ['email:c1'], contactId: '9002', firstName: 'Cleo', lastName: 'Adler' },
   ]);
-  await planRows(warehouse, contested.runId, asked);
+  await planRows(warehouse, contested.runId, testLookupRequest);
   const told = await gatherReport(warehouse, contested.runId, { rateLimits: [], now: new Date() });
   expect(told.contested_rows).toBe(2);
   expect(told.needs_person).toEqual([
@@ -306,7 +306,7 @@ it('the report of a run says that a record id names different people', async () 
     },
   ]);
   expect(renderReport(told, 'markdown')).toContain('Rows whose record id names different people');
-  await putOnList(warehouse, 'email:b1');
+  await addToSuppressionList(warehouse, 'email:b1');
   await reconcileContacts(warehouse, contested.runId, new AbortController().signal);
   // A suppressed row needs no correction.
   expect(await readContestedRows(warehouse.database, contested.runId)).toBe(1);

@@ -4,7 +4,7 @@ import { estimateKeysAmount } from '../../../src/runs/planning/drop-rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { rowsScanned } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
@@ -53,8 +53,8 @@ function largeRun() {
 it('planRows() and openPage() use the index of the lookup history when it has 6,000 lookups', async () => {
   const { runId } = await largeRun();
   const before = await rowsScanned(warehouse, 'lookup_history');
-  await planRows(warehouse, runId, asked);
-  await openPage(warehouse, runId, 1, asked);
+  await planRows(warehouse, runId, testLookupRequest);
+  await openPage(warehouse, runId, 1, testLookupRequest);
   expect((await rowsScanned(warehouse, 'lookup_history')) - before).toBe(0);
   const outcomes = await outcomesOf(warehouse, runId);
   expect(outcomes.filter((outcome) => outcome === 'fresh')).toHaveLength(100);

@@ -6,7 +6,7 @@ import { readPausedRuns } from '../../../src/runs/claims.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
@@ -20,7 +20,7 @@ const people = (file: string) =>
 /** A run that claims two people, and a later run of the same people. */
 async function twoRuns(file: string): Promise<readonly [string, string]> {
   const first = await runningRunOf(warehouse, people(file));
-  await openPage(warehouse, first, 1, asked);
+  await openPage(warehouse, first, 1, testLookupRequest);
   const second = await runningRunOf(warehouse, people(file));
   expect(await outcomesOf(warehouse, second)).toEqual(['in_flight', 'in_flight']);
   return [first, second];

@@ -6,7 +6,7 @@ import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
 const warehouse = await warehouseOfFile({ connections: 5 });
@@ -72,8 +72,8 @@ it('a pilot is a sample of work and free-mail rows, in a page before all other p
     { domain: 'gmail.com', people: 4 },
     { domain: 'nordlys.example', people: 8 },
   ]);
-  expect(await openPage(warehouse, runId, 1, asked)).toEqual({ batches: [1, 2], people: 12 });
-  expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
+  expect(await openPage(warehouse, runId, 1, testLookupRequest)).toEqual({ batches: [1, 2], people: 12 });
+  expect((await openPage(warehouse, runId, 2, testLookupRequest)).people).toBe(48);
 });
 
 it('a pilot without a rule pauses the run once, and the reason has its match rate and cost', async () => {

@@ -8,7 +8,7 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
   setPriority,
-  asked,
+  testLookupRequest,
   outcomesOf,
   stagedRun,
   type StagedRow,
@@ -20,7 +20,7 @@ const warehouse = await warehouseOfFile();
 
 async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
   return outcomesOf(warehouse, run.runId);
 }
 
@@ -76,7 +76,7 @@ it('rows that name different people in one CRM record are all duplicates, with a
     { keys: ['email:d5', 'profile:d5'], contactId: 'renamed', ...ada },
     { keys: ['profile:d5'], contactId: 'renamed', ...bob },
   ]);
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, testLookupRequest);
   const rows = await warehouse.query`
     select outcome, reason from run_rows where run_id = ${run.runId} order by row_number`;
   const double = (other: number): object => ({
@@ -102,7 +102,7 @@ it('the plan of a HubSpot export warns of rows without a HubSpot record id', asy
     await warehouse.query`
       update runs set source = 'hubspot', header = ${['Record ID', 'Email']}, mapping = ${mapping}
       where run_id = ${run.runId}`;
-    await planRows(warehouse, run.runId, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
     expect((await getRun(warehouse, run.runId)).warnings).toEqual([
       expect.stringContaining(
         "2 rows without a record id of a HubSpot contact: files for the CRM's importer leave these contacts out",
@@ -136,7 +136,7 @@ it('a lookup by a key of one row makes the person fresh in all rows of the perso
 });
 
 it('a person with a fresh phone is requested without the phone, in a separate call', async () => {
-  const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
+  const clocks = { ...testLookupRequest.freshness, phoneSeconds: 180 * 86_400 };
   for (const name of ['p1', 'p3']) {
     await remember(`email:${name}`, 'enriched', 100_000);
     await remember(`email:${name}`, 'enriched', 100_000, 'phone');
@@ -146,7 +146,7 @@ it('a person with a fresh phone is requested without the phone, in a separate ca
     ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] })),
   );
   const plan = await planRows(warehouse, run.runId, {
-    ...asked,
+    ...testLookupRequest,
     freshness: clocks,
     fieldGroups: ['profile', 'phone'],
   });
@@ -170,18 +170,18 @@ it('a person with a fresh phone is requested without the phone, in a separate ca
 
 it('a person claimed by another run gets the outcome in_flight', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
-  await planRows(warehouse, other.runId, asked);
-  await openPage(warehouse, other.runId, 1, asked);
+  await planRows(warehouse, other.runId, testLookupRequest);
+  await openPage(warehouse, other.runId, 1, testLookupRequest);
   expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
 });
 
 it('a claim of a run at another service does not keep a run from requesting the person', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
-  await planRows(warehouse, other.runId, { ...asked, service: 'another' });
-  await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
+  await planRows(warehouse, other.runId, { ...testLookupRequest, service: 'another' });
+  await openPage(warehouse, other.runId, 1, { ...testLookupRequest, service: 'another' });
   const run = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
-  await planRows(warehouse, run.runId, asked);
-  expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+  await planRows(warehouse, run.runId, testLookupRequest);
+  expect(await openPage(warehouse, run.runId, 1, testLookupRequest)).toEqual({ batches: [1], people: 1 });
 });
 
 it('the hash of a plan does not depend on the priority of the run', async () => {
@@ -190,8 +190,8 @@ it('the hash of a plan does not depend on the priority of the run', async () => 
   await warehouse.query`
     update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
   await setPriority(warehouse, backfill.runId, 'backfill');
-  expect((await planRows(warehouse, backfill.runId, asked)).plan_hash).toBe(
-    (await planRows(warehouse, nightly.runId, asked)).plan_hash,
+  expect((await planRows(warehouse, backfill.runId, testLookupRequest)).plan_hash).toBe(
+    (await planRows(warehouse, nightly.runId, testLookupRequest)).plan_hash,
   );
 });
 
@@ -207,26 +207,26 @@ it.each([
       update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
   await warehouse.query`
       update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
-  expect((await planRows(warehouse, gated.runId, asked)).plan_hash).not.toBe(
-    (await planRows(warehouse, plain.runId, asked)).plan_hash,
+  expect((await planRows(warehouse, gated.runId, testLookupRequest)).plan_hash).not.toBe(
+    (await planRows(warehouse, plain.runId, testLookupRequest)).plan_hash,
   );
 });
 
 it('the hash of a plan is the same for the same file, and changes if an outcome changes', async () => {
   const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
-  const first = await planRows(warehouse, run.runId, asked);
-  expect((await planRows(warehouse, run.runId, asked)).plan_hash).toBe(first.plan_hash);
+  const first = await planRows(warehouse, run.runId, testLookupRequest);
+  expect((await planRows(warehouse, run.runId, testLookupRequest)).plan_hash).toBe(first.plan_hash);
 
   const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
   await warehouse.query`update runs set file_sha256 = ${run.fileSha256} where run_id = ${again.runId}`;
   await remember('email:h2', 'enriched', 1);
-  expect((await planRows(warehouse, again.runId, asked)).plan_hash).not.toBe(first.plan_hash);
+  expect((await planRows(warehouse, again.runId, testLookupRequest)).plan_hash).not.toBe(first.plan_hash);
 });
 
 describe('openPage()', () => {
   it('openPage() skips people who became fresh while it waited for the lock on their claims', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
-    await planRows(warehouse, run.runId, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
     const recording = await warehouse.pool.connect();
     await recording.query('begin');
     await recording.query(
@@ -236,7 +236,7 @@ describe('openPage()', () => {
     await recording.query('begin');
     await recording.query(`delete from claims where identity_key = 'email:race'`);
     await insertLookup(recording, { key: 'email:race' });
-    const opening = openPage(warehouse, run.runId, 1, asked);
+    const opening = openPage(warehouse, run.runId, 1, testLookupRequest);
     await waitsForALock(warehouse);
     await recording.query('commit');
     recording.release();
@@ -248,9 +248,11 @@ describe('openPage()', () => {
 
   it('openPage() claims its people, so only one of two runs requests the same person', async () => {
     const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
-    await planRows(warehouse, one!.runId, asked);
-    await planRows(warehouse, other!.runId, asked);
-    const opened = await Promise.all([one!, other!].map((run) => openPage(warehouse, run.runId, 1, asked)));
+    await planRows(warehouse, one!.runId, testLookupRequest);
+    await planRows(warehouse, other!.runId, testLookupRequest);
+    const opened = await Promise.all(
+      [one!, other!].map((run) => openPage(warehouse, run.runId, 1, testLookupRequest)),
+    );
     expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
   });
 
@@ -272,10 +274,10 @@ describe('openPage()', () => {
     const staged = [];
     for (const rows of runs) {
       const run = await stagedRun(warehouse, rows);
-      await planRows(warehouse, run.runId, asked);
+      await planRows(warehouse, run.runId, testLookupRequest);
       staged.push(run);
     }
-    for (const run of staged) await openPage(warehouse, run.runId, 1, asked);
+    for (const run of staged) await openPage(warehouse, run.runId, 1, testLookupRequest);
     return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
   }
 
@@ -297,10 +299,10 @@ describe('openPage()', () => {
       ...between,
       { keys: ['profile:k8'] },
     ]);
-    await planRows(warehouse, runId, asked);
-    await openPage(warehouse, runId, 1, asked);
-    await openPage(warehouse, runId, 2, asked);
-    await openPage(warehouse, runId, 1, asked);
+    await planRows(warehouse, runId, testLookupRequest);
+    await openPage(warehouse, runId, 1, testLookupRequest);
+    await openPage(warehouse, runId, 2, testLookupRequest);
+    await openPage(warehouse, runId, 1, testLookupRequest);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
   });
@@ -309,28 +311,28 @@ describe('openPage()', () => {
     const email = 'h3@orbit.example';
     const [md5, sha256] = emailHashes(email);
     const staged = await stagedRun(warehouse, [{ keys: [`hash:${md5}`], hashedEmail: md5! }]);
-    await planRows(warehouse, staged.runId, asked);
+    await planRows(warehouse, staged.runId, testLookupRequest);
     await answered('person:h3', `email:${email}`);
     await remember(`email:${email}`, 'enriched', 60);
 
     const rows = [{ keys: [`hash:${sha256}`], hashedEmail: sha256! }, { keys: ['hash:other'] }];
     expect(await planned(rows)).toEqual(['fresh', null]);
-    expect(await openPage(warehouse, staged.runId, 1, asked)).toMatchObject({ people: 0 });
+    expect(await openPage(warehouse, staged.runId, 1, testLookupRequest)).toMatchObject({ people: 0 });
     expect(await outcomesOf(warehouse, staged.runId)).toEqual(['fresh']);
   });
 
   it('openPage() returns the same batches when it is called again', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
     const run = await stagedRun(warehouse, rows);
-    await planRows(warehouse, run.runId, asked);
-    const first = await openPage(warehouse, run.runId, 1, asked);
+    await planRows(warehouse, run.runId, testLookupRequest);
+    const first = await openPage(warehouse, run.runId, 1, testLookupRequest);
     expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
-    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual(first);
+    expect(await openPage(warehouse, run.runId, 1, testLookupRequest)).toEqual(first);
   });
 });
 
 describe('people who opted out of calls', () => {
-  const phones = { ...asked, fieldGroups: ['profile', 'phone'] };
+  const phones = { ...testLookupRequest, fieldGroups: ['profile', 'phone'] };
   const people = (name: string, optedOut: readonly number[]): StagedRow[] =>
     Array.from({ length: 12 }, (_, index) => ({
       keys: [`email:${name}${index}`],
@@ -376,8 +378,8 @@ it('planRows() counts the people of the plan who were found by earlier calls to 
     { keys: ['profile:refound-4'] },
     { keys: ['email:refound-4', 'profile:refound-4'] },
   ]);
-  const plan = await planRows(warehouse, run.runId, asked, 2);
+  const plan = await planRows(warehouse, run.runId, testLookupRequest, 2);
   const before = { people: 4, found_before: 2, byLeftOut: [{ foundBefore: 2, missedBefore: 1 }] };
   expect(plan).toMatchObject(before);
-  expect(await planRows(warehouse, run.runId, asked, 2)).toMatchObject(before);
+  expect(await planRows(warehouse, run.runId, testLookupRequest, 2)).toMatchObject(before);
 });

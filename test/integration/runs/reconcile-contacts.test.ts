@@ -7,7 +7,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
-import { putOnList, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 
@@ -69,7 +69,7 @@ async function contactsOfSource(source: string): Promise<unknown[]> {
 }
 
 async function suppressed(key: string): Promise<void> {
-  await putOnList(warehouse, key);
+  await addToSuppressionList(warehouse, key);
 }
 
 const reconcile = (runId: string) => reconcileContacts(warehouse, runId, signal);

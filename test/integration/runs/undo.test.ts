@@ -7,9 +7,15 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { everything } from '../../helpers/database/contents.ts';
+import { readAllTablesAsText } from '../../helpers/database/contents.ts';
 import { deliverTo, phonesBody, endedWithPhones, endedCall } from '../../helpers/warehouse/late-calls.ts';
-import { putOnList, asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import {
+  addToSuppressionList,
+  testLookupRequest,
+  outcomesOf,
+  stagedRun,
+  type StagedRow,
+} from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 
@@ -36,7 +42,7 @@ async function endedRun(
     people.map(({ row }) => row),
     {
       ...(options.source !== undefined && { source: options.source }),
-      freshness: options.isFresh ? asked.freshness : { enrichedSeconds: 0, notFoundSeconds: 0 },
+      freshness: options.isFresh ? testLookupRequest.freshness : { enrichedSeconds: 0, notFoundSeconds: 0 },
     },
   );
   if (options.isFresh !== true)
@@ -156,7 +162,7 @@ it('discardAnswers() removes the answers of an undone run, so that the next run 
   await undo(call.runId);
   const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
   const repeated = await stagedRun(warehouse, people);
-  await planRows(warehouse, repeated.runId, asked);
+  await planRows(warehouse, repeated.runId, testLookupRequest);
   expect(await outcomesOf(warehouse, repeated.runId)).toEqual(['fresh', 'fresh', 'fresh']);
   const discarded = await discardAnswers(warehouse, call.runId, noSignal);
   expect(discarded.observations).toBe(6);
@@ -166,7 +172,7 @@ it('discardAnswers() removes the answers of an undone run, so that the next run 
     union all select 1 from people where run_id = ${call.runId}`;
   expect(gone).toEqual([]);
   const unknown = await stagedRun(warehouse, people);
-  await planRows(warehouse, unknown.runId, asked);
+  await planRows(warehouse, unknown.runId, testLookupRequest);
   expect(await outcomesOf(warehouse, unknown.runId)).toEqual([null, null, null]);
   await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
 });
@@ -176,7 +182,7 @@ it('reverting an undo does not restore an erased person', async () => {
   await undo(call.runId);
   await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
   await revertUndo(warehouse, call.runId, noSignal);
-  expect(await everything(warehouse)).not.toContain(call.ids[0]);
+  expect(await readAllTablesAsText(warehouse)).not.toContain(call.ids[0]);
   const rows = await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`;
   expect(rows).toHaveLength(2);
 });
@@ -184,7 +190,7 @@ it('reverting an undo does not restore an erased person', async () => {
 it('reverting an undo does not assign a person who was suppressed since then', async () => {
   const listed = known('listed');
   const first = await endedRun([listed]);
-  await putOnList(warehouse, `email:${listed.person.email}`);
+  await addToSuppressionList(warehouse, `email:${listed.person.email}`);
   const later = await runningRunOf(warehouse, [listed.row]);
   expect(await outcomesOf(warehouse, later)).toEqual(['suppressed']);
   await reconcileContacts(warehouse, later, noSignal);

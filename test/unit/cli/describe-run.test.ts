@@ -3,7 +3,7 @@ import { approvalQuestion, describePlan } from '../../../src/cli/run/describe-pl
 import * as run from '../../../src/cli/run/run-status.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { facts as anyFacts, plan as anyPlan } from '../../helpers/outputs/run-facts.ts';
+import { exampleFacts as anyFacts, examplePlan as anyPlan } from '../../helpers/outputs/run-facts.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 const { options } = testSpec();

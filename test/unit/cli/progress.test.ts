@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeProgress } from '../../../src/cli/run/follow-run.ts';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
-import { plan } from '../../helpers/outputs/run-facts.ts';
+import { examplePlan } from '../../helpers/outputs/run-facts.ts';
 
 const money = { people: 120, calls: 12, settled: '104', reserved: '0' };
 const full = 'waiting 9s: the window 20/10s is full';
@@ -30,6 +30,6 @@ it.each<[string, RunStatus, object, object, string]>([
     'enriching  500/500  12 calls  104 credits, 4,000 reserved',
   ],
 ])('the progress line of a run shows %s', (_, status, changes, wait, line) => {
-  const run = { status, plan: { ...plan, people: 500 } };
+  const run = { status, plan: { ...examplePlan, people: 500 } };
   expect(describeProgress(run, { ...money, ...changes }, wait)).toBe(line);
 });

@@ -4,7 +4,7 @@ import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import type { RunProgress } from '../../../workflows/run-details.ts';
 import * as details from '../../../workflows/run-details.ts';
 import { runWaitOf } from '../../../workflows/run-details.ts';
-import { plan } from '../../helpers/outputs/run-facts.ts';
+import { examplePlan } from '../../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../../helpers/temporal/scripted-activities.ts';
 
 const runDetails = (shown: RunProgress): string => details.runDetails(shown).replaceAll('\u00a0', ' ');
@@ -17,7 +17,7 @@ const progress: RunProgress = {
   waitsFor: null,
   page: 1,
   pages: 2,
-  plan,
+  plan: examplePlan,
   service: null,
   figures: null,
   late: null,
@@ -53,7 +53,7 @@ const waiting = {
   runId: 'run-1',
   status: 'running',
   pauseReason: null,
-  plan,
+  plan: examplePlan,
   awaitsLateResults: false,
   pageWait: null,
 } as const;
