@@ -23,6 +23,7 @@ export function beatingActivities<Activities extends object>(
   });
 }
 
+/** Proxies of the activities of the control queue, with these options. */
 export function controlActivities(options: ActivityOptions): ActivityInterfaceFor<ControlActivities> {
   return beatingActivities<ControlActivities>({
     taskQueue: controlTaskQueue,
@@ -31,6 +32,7 @@ export function controlActivities(options: ActivityOptions): ActivityInterfaceFo
   });
 }
 
+/** Activities of the control queue that take seconds. */
 export const quickActivities = controlActivities({ startToCloseTimeout: '10 minutes' });
 
 /** Activities that may take hours, such as ingest and plan of a large file. */

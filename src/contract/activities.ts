@@ -47,6 +47,7 @@ interface Refused {
   readonly pauseReason: StatusReason;
 }
 
+/** Result of staging the export of a run. */
 export type IngestOutcome =
   | {
       readonly kind: 'ingested';
@@ -56,6 +57,7 @@ export type IngestOutcome =
     }
   | Refused;
 
+/** Result of planning a run. */
 export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
   | Refused;
@@ -63,6 +65,7 @@ export type PlanOutcome =
 /** Result of checking the credential before a run spends credits. `status` is text for the Temporal UI. */
 export type ServiceCheck = { readonly kind: 'ready'; readonly status: string } | Refused;
 
+/** Result of opening a page: the people who were claimed for the run. */
 export interface OpenedPage {
   /** Numbers of the batches that have people to look up. */
   readonly batches: readonly number[];

@@ -26,6 +26,7 @@ export function nameList(names: readonly string[]): RawBuilder<unknown> {
  */
 export const rowCount = sql<number>`count(*)::int`;
 
+/** SQL: the time of the database's clock. */
 export const databaseTimeNow = sql<Date>`clock_timestamp()`;
 
 /** Reads the database's clock. The clock of the machine on which a command runs may be wrong. */

@@ -130,6 +130,7 @@ function isCallTo(service: string): RawBuilder<boolean> {
   return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
 }
 
+/** Whether a run is for this service. */
 export async function isRunOfService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const { rows } = await sql<{ belongs: boolean }>`
     select options ->> 'service' = ${service} as belongs from runs where run_id = ${runId}

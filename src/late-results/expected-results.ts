@@ -37,6 +37,7 @@ export interface LockedCall {
   readonly expected: readonly ExpectedResult[];
 }
 
+/** Locks an attempt, so that its deliveries are applied one after another. */
 export async function lockCall(transaction: Transaction<Tables>, attemptId: string): Promise<LockedCall> {
   await sql`select from attempts where attempt_id = ${attemptId} for update`.execute(transaction);
   const { rows } = await sql<LockedCall>`
@@ -108,6 +109,7 @@ export function hashIdentifyingEmails(
   });
 }
 
+/** Key of an expected result in `DeliveredResults`, such as `phone/3f2a…`. */
 export function expectedResultEntry({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
   return `${kind}/${hashPersonForAttempt(attemptId, personId)}`;
 }

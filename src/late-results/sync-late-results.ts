@@ -70,6 +70,11 @@ export async function syncLateResults(
   return applied;
 }
 
+/**
+ * Syncs the late results of one run.
+ *
+ * @returns the status after the sync
+ */
 export async function syncRunResults(
   dependencies: LateResultsDependencies,
   runId: string,

@@ -34,6 +34,7 @@ export interface AdmissionLimits {
   readonly budgets: BudgetLimits;
 }
 
+/** Result of a request to admit a call: the reserved credits and slot, or why the call must wait or stop. */
 export type Admission =
   | {
       readonly kind: 'admitted';
@@ -261,6 +262,7 @@ export async function deregisterWaitingBatches(
     .execute();
 }
 
+/** Deletes registrations of waiting batches that were not renewed in time. */
 export async function deleteExpiredBatches(database: Kysely<Tables>): Promise<void> {
   await sql`delete from waiting_batches where waits_until < clock_timestamp()`.execute(database);
 }

@@ -25,6 +25,7 @@ export interface AwaitedResults {
   readonly worstCase: Credits | undefined;
 }
 
+/** The parts of an answer that close an attempt. */
 export interface ClosingAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
@@ -244,6 +245,7 @@ interface AttemptMoney {
 /** Reason for status `unknown` if all results of a call have arrived but a part of the price is uncertain. */
 export const uncertainCostReason = 'the total cost is uncertain';
 
+/** SQL condition: attempt `a` still waits for late results. */
 export const hasExpectedResults = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 

@@ -192,6 +192,7 @@ export interface PeriodBudget {
   readonly settled: string;
 }
 
+/** Reads the budgets of the current day and month. */
 export async function readPeriodBudgets(database: Kysely<Tables>): Promise<readonly PeriodBudget[]> {
   const result = await sql<PeriodBudget>`
     select p.period,
@@ -271,6 +272,7 @@ function isBelow(limit: string | null, used: string): boolean {
   return limit !== null && parseStoredCredits(limit) < parseStoredCredits(used);
 }
 
+/** Id of the budget of the current day or month, by the database's clock, such as `day:2026-11-21`. */
 export async function currentBudgetId(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
   const result = await sql<{ name: string }>`
     select budget_id as name from present_budgets() where period = ${period}

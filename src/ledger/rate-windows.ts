@@ -209,6 +209,7 @@ export async function pauseEndpoint(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
+/** Converts a wait from SQL to milliseconds and a reason for operators. */
 export function toSlotWait(wait: SqlSlotWait): SlotWait {
   return { milliseconds: Math.max(1, Math.ceil(wait.milliseconds)), reason: reasonOf(wait) };
 }

@@ -18,6 +18,7 @@ export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknow
   return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
 }
 
+/** Queues contacts for the next digest. */
 export async function queueContacts(
   transaction: Transaction<Tables>,
   contacts: readonly ContactKey[],
@@ -29,6 +30,7 @@ export async function queueContacts(
   `.execute(transaction);
 }
 
+/** Queues people for the next digest. */
 export async function queuePeople(
   transaction: Transaction<Tables>,
   people: readonly PersonReference[],
@@ -88,6 +90,7 @@ export function cachedAnswer(
   return inMemory.get(database)?.get(attemptId);
 }
 
+/** Removes an answer from the cache of this process. */
 export function uncacheAnswer(database: Warehouse['database'], attemptId: string): void {
   inMemory.get(database)?.delete(attemptId);
 }

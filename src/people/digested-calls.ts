@@ -106,6 +106,7 @@ function decidedRow(
   return { ...row, decision: isRefused ? { kind: 'refused', reason } : { kind: 'none' } };
 }
 
+/** The row of a call that stands for a contact; undefined if the call has no row of it. */
 export function requestedRowOf(
   { rows }: AnsweredCall,
   { source, contactId }: ContactKey,

@@ -46,6 +46,7 @@ export function isAboutPeople(people: readonly PersonReference[]): RawBuilder<bo
     select * from unnest(${people.map(({ service }) => service)}::text[], ${personKeys}::text[])))`;
 }
 
+/** A reference to a person as one text, for keys of maps. */
 export function personReferenceText({ service, personKey }: PersonReference): string {
   return `${service} ${personKey}`;
 }
@@ -198,6 +199,7 @@ export async function readPersonValues(
   return new Map(rows.map(({ columns, ...row }) => [personReferenceText(row), comparedValues(columns, row)]));
 }
 
+/** The current values of a folded person, by group of fields. */
 export function valuesOfFolded(folded: FoldedPerson): PersonValues {
   return comparedValues(toPersonColumns(folded), folded.newest);
 }

@@ -46,6 +46,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
   };
 }
 
+/** Reads the credits of a run that bought no contact or no new answer, by kind. */
 export async function readWaste(database: Kysely<Tables>, runId: string): Promise<RunReport['waste']> {
   const { rows } = await sql<RunReport['waste'][number]>`
     select kind, count, trim_scale(credits)::text as credits
@@ -111,6 +112,7 @@ export async function readLateResults(
   return rows[0]!;
 }
 
+/** Counts the rows of a run whose contacts lost their person, by reason. */
 export async function readLostContacts(
   database: Kysely<Tables>,
   runId: string,
@@ -125,6 +127,7 @@ export async function readLostContacts(
   return rows;
 }
 
+/** Counts rows with one record id and different people. */
 export async function readContestedRows(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ rows: number }>`
     select count(*)::int as rows from run_rows where run_id = ${runId} and is_contested

@@ -32,6 +32,7 @@ export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeou
     : { stickyQueueScheduleToStartTimeout: `${heartbeatSeconds} seconds` };
 }
 
+/** For tests: kills this process here if `ENRICH_KILL_AT` names this point. */
 export function killPoint(point: KillPoint): void {
   if (wantedPoint !== point) return;
   passed += 1;

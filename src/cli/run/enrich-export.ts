@@ -40,6 +40,11 @@ interface Background {
   readonly onStart: (runId: string) => void;
 }
 
+/**
+ * Runs the enrichment of an export to its end.
+ *
+ * @param asks the operator can approve the plan in the terminal
+ */
 export async function enrichExport(
   session: Session,
   spec: SpecifiedRun,
@@ -138,6 +143,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
+/** Whether a paused run continues only by a decision of the operator. */
 export function waitsForOperator({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');

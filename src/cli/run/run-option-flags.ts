@@ -179,6 +179,7 @@ export interface CommandFlags {
   readonly json?: boolean;
 }
 
+/** Adds the flags of run options that commands accept. */
 export function withCommandFlags(command: Command): Command {
   command
     .argument(
@@ -196,6 +197,7 @@ export function withCommandFlags(command: Command): Command {
     .option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)');
 }
 
+/** Adds the flags of run options that schedules accept. */
 export function withScheduleFlags(command: Command): Command {
   return withOptions(command, optionsOfSchedules);
 }
@@ -242,6 +244,7 @@ async function readOptions<Name extends keyof FlagOptions>(
   return read;
 }
 
+/** The options of a run as flags and values, by flag. */
 export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
@@ -281,6 +284,11 @@ function withoutPeople(choices: readonly string[]): readonly string[] {
   return choices.map((text) => requireNoPersonalData(text, refusal));
 }
 
+/**
+ * Reads credits from a flag.
+ *
+ * @returns decimal text
+ */
 export function parseCreditsFlag(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);

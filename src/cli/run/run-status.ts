@@ -21,9 +21,11 @@ import type { Session } from '../session/session.ts';
 import { print, printFacts, formatTable, printProgress, terminalWidth } from '../terminal/output.ts';
 import { noRowsMessage, rounded } from './describe-plan.ts';
 
+/** Help text of the argument RUN. */
 export const runArgumentHelp =
   'id of a run, as enrich status shows it, its last six characters, or latest: the newest run';
 
+/** Finds a run by its id, its last six characters, or `latest`. */
 export async function findNamedRun({ warehouse }: Session, name: string): Promise<RunRecord> {
   const run = await getRun(warehouse, name);
   if (name === 'latest') printProgress(`latest is ${run.runId} (${run.fileName}): ${statusText(run.status)}`);
@@ -107,6 +109,7 @@ export function printRun(view: RunView, json: boolean, commands?: readonly strin
   printFacts<'run'>(json, view.facts, [describeRun(view, commands), ...view.notes].join('\n'));
 }
 
+/** Whether a run is in progress or is being cancelled. */
 export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
   return isInProgress(status) || status === 'cancelling';
 }
@@ -295,6 +298,7 @@ export function describeUndo({ at, by, reason }: RunUndo): string {
 /** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */
 const transientReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
+/** Exit code of a command that waited for a run. */
 export function exitCodeOfRun({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')
     return type === null || transientReasons.includes(type) ? exitCodes.failed : exitCodes.usage;

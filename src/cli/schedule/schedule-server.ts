@@ -14,6 +14,7 @@ import { maxSummaryLength, markdownTable } from '../../contract/workflow-details
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
 
+/** A schedule as Temporal stores it, with Temporal's description. */
 export interface StoredSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
@@ -91,6 +92,7 @@ export async function deleteSchedule(
   return continuing;
 }
 
+/** Ids of the child workflows that are running, from a description by Temporal. */
 export function childWorkflowIds(raw: {
   readonly pendingChildren?: readonly { readonly workflowId?: string | null }[] | null;
 }): string[] {

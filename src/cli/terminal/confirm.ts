@@ -55,6 +55,7 @@ interface PreviewedChange<Figures> {
   readonly unchanged: string;
 }
 
+/** Shows what a change would do, asks the operator, and makes the change. */
 export async function previewThenChange<Figures>(
   flags: CommonFlags,
   { measure, change, show, question, unchanged }: PreviewedChange<Figures>,

@@ -73,6 +73,7 @@ export interface ComparedPerson {
   readonly record: string;
 }
 
+/** Prepares a row for comparisons: splits the name and collects keys and employers. */
 export const toComparedIdentity = memoizePerObject((identity: Identity): ComparedIdentity => ({
   identity,
   keys: identityKeys(identity),
@@ -83,6 +84,7 @@ export const toComparedIdentity = memoizePerObject((identity: Identity): Compare
   ),
 }));
 
+/** Prepares a person for comparisons: splits the name and collects keys and employers. */
 export const toComparedPerson = memoizePerObject((person: Person): ComparedPerson => {
   const stated = [
     person.email,

@@ -39,10 +39,12 @@ export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
 
 export const budgetPeriodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
 
+/** Name of the setting that limits each period: `MAX_CREDITS_PER_DAY`. */
 export function settingOfBudgetPeriod(period: BudgetPeriod): PeriodSetting {
   return `MAX_CREDITS_PER_${period.toUpperCase() as Uppercase<BudgetPeriod>}`;
 }
 
+/** The accepted forms of budget names, for help texts and errors. */
 export const budgetNameForms = [
   'run:ID',
   ...budgetPeriodNames,
@@ -78,10 +80,12 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   return { kind: 'period', period, name };
 }
 
+/** Id of the budget of a run in table `budgets`: `run:ID`. */
 export function budgetIdOfRun(runId: string): string {
   return `run:${runId}`;
 }
 
+/** Whether a budget id is that of a run, not of a day or month. */
 export function isRunBudgetId(budgetId: string): boolean {
   return parseBudgetName(budgetId)?.kind === 'run';
 }

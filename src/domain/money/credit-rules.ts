@@ -79,6 +79,7 @@ export function maxCredibleDeliveryCredits(ask: PricedRequest, people: number): 
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
 
+/** An expected cost and its range. */
 export interface ExpectedCredits {
   readonly low: Credits;
   readonly expected: Credits;

@@ -20,6 +20,7 @@ export function parseRowOrder(text: string): RowOrder {
   throw wrong('--order-by', 'no column is named', 'write a column, such as "Lead Score desc"');
 }
 
+/** Writes an order as `--order-by` takes it. */
 export function formatRowOrder({ column, descending }: RowOrder): string {
   return `${quotedWhere(/\s(?:asc|desc)$|^"/i, column)}${descending ? ' desc' : ''}`;
 }
@@ -48,12 +49,14 @@ export function parseRowFilters(texts: readonly string[]): RowFilter[] {
   return [...values].map(([column, all]) => ({ column, values: all }));
 }
 
+/** Writes filters as `--only` takes them. */
 export function formatRowFilters(filters: readonly RowFilter[]): string[] {
   return filters.flatMap(({ column, values }) =>
     values.map((value) => `${quotedWhere(/=|\sin\s|^"/i, column)}=${value}`),
   );
 }
 
+/** Returns a test of a row, whose cells `valueOf` reads by column: true if the row passes all filters. */
 export function createRowTest(
   filters: readonly RowFilter[],
 ): (valueOf: (column: string) => string) => boolean {

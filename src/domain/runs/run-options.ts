@@ -103,6 +103,7 @@ type NamesSetBy<By extends SetBy> = {
   [Name in keyof RunOptions]: (typeof facts)[Name]['setBy'] extends By ? Name : never;
 }[keyof RunOptions];
 
+/** Names of the options that decide one of these things. */
 export function optionNamesDeciding(...kinds: readonly Decides[]): (keyof RunOptions)[] {
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
@@ -111,6 +112,7 @@ export function pickOptions(options: RunOptions, picked: readonly (keyof RunOpti
   return Object.fromEntries(picked.map((name) => [name, options[name]]));
 }
 
+/** Names of the options that one of these sources sets. */
 export function optionNamesSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
   const wanted: readonly SetBy[] = kinds;
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));

@@ -88,6 +88,7 @@ export function identityHashOfRecord({ firstName, lastName, name, ...nameless }:
     .digest('hex');
 }
 
+/** Keys of the people whom the operator confirmed for a contact. */
 export function confirmedKeys(verdicts: Verdicts): string[] {
   return [...verdicts].flatMap(([key, verdict]) => (verdict === 'confirmed' ? [key] : []));
 }

@@ -4,6 +4,7 @@ import { isUnfinished, maySpend } from '../../db/run-states.ts';
 import { setRunStatus } from '../runs.ts';
 import { removeRunBudget } from '../../ledger/credit-ledger.ts';
 
+/** Deletes the staged rows of a run that only planned, and ends the run. */
 export async function endPlan(warehouse: Warehouse, runId: string): Promise<void> {
   await discardStagedRows(warehouse, runId);
   await setRunStatus(warehouse, runId, 'planned', undefined);

@@ -41,6 +41,7 @@ export interface Gate {
   readonly open: () => void;
 }
 
+/** Creates a closed gate. */
 export function createGate(): Gate {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -133,6 +133,7 @@ async function statusOf(handle: WorkflowHandle): Promise<RunStatus> {
   return (await handle.query<RunProgress>('progress')).status;
 }
 
+/** Waits until a run has this status. */
 export function untilStatus(handle: WorkflowHandle, status: RunStatus): Promise<void> {
   return expect.poll(() => statusOf(handle)).toBe(status);
 }
@@ -142,6 +143,7 @@ export async function readWaitOf(handle: WorkflowHandle): Promise<string | undef
   return (await handle.query<RunProgress>('progress')).waitsFor?.type;
 }
 
+/** Waits until a run waits for this reason. */
 export function untilWaitsFor(handle: WorkflowHandle, type: string): Promise<void> {
   return expect.poll(() => readWaitOf(handle)).toBe(type);
 }

@@ -203,6 +203,7 @@ export async function drainCall(warehouse: TestWarehouse, call: PhonesCall): Pro
   await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
 }
 
+/** Delivers a late result to a call, and applies it. */
 export async function deliverTo(
   warehouse: TestWarehouse,
   call: PhonesCall,
@@ -242,6 +243,7 @@ export interface CallCredits {
   readonly reserved: number;
 }
 
+/** Reads the status and credits of a call. */
 export async function readCallCredits(warehouse: TestWarehouse, call: PhonesCall): Promise<CallCredits> {
   const rows = await warehouse.query<CallCredits>`
     select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved

@@ -58,6 +58,7 @@ const placeholders = new Set(lists.placeholders);
 /** Pattern of a spreadsheet program's text for a failed formula in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 
+/** Whether a name stands for a missing one, such as `unknown` or `n/a`. */
 export function isPlaceholder(name: string): boolean {
   return placeholders.has(name) || (name.startsWith('#') && formulaError.test(name));
 }
