@@ -41,7 +41,7 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
 
 /**
  * SQL query of the e-mails in the observation log, as keys `email:…`, that have the hash of a key `hash:…`. A hash
- * leads to these e-mails because `matchKeysOf` returns the same match key for an e-mail and its hash.
+ * leads to these e-mails because `hashMatchKeys` returns the same match key for an e-mail and its hash.
  *
  * @param service name of a service; undefined: answers of all services count
  */

@@ -144,12 +144,12 @@ export async function listDeliveries(
 /**
  * Reads one delivery.
  *
- * @param named the whole id, or its first characters
- * @throws Problem `delivery.unknown`; `delivery.ambiguous` if two ids begin with `named`
+ * @param idOrPrefix the whole id, or its first characters
+ * @throws Problem `delivery.unknown`; `delivery.ambiguous` if two ids begin with `idOrPrefix`
  */
-export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
-  const found = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
-  return requireSingleMatch(found, 'delivery', named, 'enrich inbox list shows the deliveries');
+export async function getDelivery(warehouse: Warehouse, idOrPrefix: string): Promise<DeliveryFacts> {
+  const found = await listDeliveries(warehouse, { deliveryId: idOrPrefix, limit: 2 });
+  return requireSingleMatch(found, 'delivery', idOrPrefix, 'enrich inbox list shows the deliveries');
 }
 
 /** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */

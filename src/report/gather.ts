@@ -59,7 +59,7 @@ export async function gatherReport(
         }),
       };
       const decisions = await readNeededDecisions(snapshot, run, facts.outcomes, facts.credits.unknown);
-      return { ...report, needs_person: needsPerson(report, decisions) };
+      return { ...report, needs_person: needsOperator(report, decisions) };
     });
 }
 
@@ -88,7 +88,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
 }
 
 /** Lists what only the operator can do about the run, the most urgent first. */
-function needsPerson(
+function needsOperator(
   { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],
 ): RunReport['needs_person'] {

@@ -33,7 +33,7 @@ export interface RunOptions {
    * Priority of the run's calls. Calls of a higher priority go first; `runPriorities` in `src/contract` has the order.
    */
   readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
-  /** What the run does if a budget is exhausted; null: the default of the budget (`policyOf`). */
+  /** What the run does if a budget is exhausted; null: the default of the budget (`exhaustionPolicyOf`). */
   readonly onBudget: BudgetPolicy | null;
   /** With `retry`, the run makes one more call for people of a call with unknown cost, and may pay for both calls. */
   readonly onUnknown: 'hold' | 'retry';

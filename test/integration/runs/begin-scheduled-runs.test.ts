@@ -114,8 +114,8 @@ it('a schedule neither uses nor approves a manual run of the same file that wait
   const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
   const [scheduled] = await begin(choice);
   const { options, ...file } = await getRun(warehouse, scheduled!.runId);
-  const byPerson = { ...options, schedule: null, priority: 'ad-hoc' } as const;
-  const { run } = await findOrBeginRun(warehouse, { ...file, source: 'generic', options: byPerson });
+  const byCommand = { ...options, schedule: null, priority: 'ad-hoc' } as const;
+  const { run } = await findOrBeginRun(warehouse, { ...file, source: 'generic', options: byCommand });
   expect(await begin(choice)).toMatchObject([{ runId: scheduled!.runId }]);
   expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'ingesting', isApproved: false });
 });
