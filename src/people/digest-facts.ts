@@ -23,7 +23,7 @@ import {
   type FoldedPerson,
   type Observation,
 } from './fold.ts';
-import { knownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
+import { toKnownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
 import { personKeyWithoutId } from './observation.ts';
 import {
   personReferenceText,
@@ -314,7 +314,7 @@ function personOfFolded(folded: FoldedPerson): Person {
 }
 
 function knownOf({ service, personKey }: PersonReference, folded: FoldedPerson): KnownPerson {
-  return knownPerson({
+  return toKnownPerson({
     service,
     personKey,
     person: personOfFolded(folded),

@@ -190,7 +190,12 @@ export class Neighbourhood {
       const known =
         this.person({ service, personKey }) ??
         (person &&
-          knownPerson({ service, personKey, person: toPersonForIdentity(person), askedAt: person.askedAt }));
+          toKnownPerson({
+            service,
+            personKey,
+            person: toPersonForIdentity(person),
+            askedAt: person.askedAt,
+          }));
       if (!known) continue;
       this.#people.set(personReferenceText(known), known);
       for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
@@ -328,9 +333,10 @@ export class Neighbourhood {
 }
 
 /** A person who is in a stored answer. Times are microseconds since 1970. */
-export type KnownPerson = ReturnType<typeof knownPerson>;
+export type KnownPerson = ReturnType<typeof toKnownPerson>;
 
-export function knownPerson(
+/** Prepares a stored person for comparisons with contacts. */
+export function toKnownPerson(
   known: PersonReference & {
     readonly person: Person;
     /** Time of the call for the newest answer about the person, in microseconds since 1970. */

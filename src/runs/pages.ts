@@ -13,6 +13,7 @@ import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 
+/** What a run with these options requests for each person. */
 export function lookupRequestOf(options: RunOptions): LookupRequest {
   return {
     freshness: options.freshness,

@@ -13,7 +13,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { budgetIdOfRun } from '../domain/money/budget-periods.ts';
 
 /** The calls and credits of a run. Credits are decimals as text. */
-export interface RunMoney {
+export interface RunSpending {
   readonly calls: number;
   /** Number of calls that were admitted and have no recorded end. */
   readonly inFlight: number;
@@ -26,7 +26,7 @@ export interface RunMoney {
 /** Reads the facts of a run for `--json`, only from the tables. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
-  const money = await readRunMoney(warehouse, run.runId);
+  const money = await readRunSpending(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
   const outcomes = sortByOutcome(await readOutcomes(warehouse.database, run.runId));
@@ -148,8 +148,8 @@ async function countFilled({ database }: Warehouse, runId: string): Promise<numb
 }
 
 /** Reads the calls and credits of a run from its attempts. The query is cheap enough to run every second. */
-export async function readRunMoney(warehouse: Warehouse, runId: string): Promise<RunMoney> {
-  const result = await sql<RunMoney>`
+export async function readRunSpending(warehouse: Warehouse, runId: string): Promise<RunSpending> {
+  const result = await sql<RunSpending>`
     select count(*) filter (where status <> 'released')::int as calls,
       count(*) filter (where status = 'admitted')::int as "inFlight",
       coalesce(sum(people) filter (where status in (${nameList(statusesOfLookups)})), 0)::int as people,

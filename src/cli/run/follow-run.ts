@@ -9,11 +9,11 @@ import { isDatabaseUnreachable } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
-import { readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
+import { readRunFacts, readRunSpending, type RunSpending } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { endChangingLine, showChangingLine, printProgress, printNotice } from '../terminal/output.ts';
+import { keepProgressLine, showProgressLine, printProgress, printNotice } from '../terminal/output.ts';
 import { findLostWorkflow, isWorking, readRunWait, type RunWait } from './run-status.ts';
 import { formatCount, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
@@ -38,7 +38,7 @@ const phases: Partial<Record<RunStatus, string>> = {
  */
 export function describeProgress(
   { status, plan }: Pick<RunRecord, 'status' | 'plan'>,
-  money: Pick<RunMoney, 'people' | 'calls' | 'settled' | 'reserved'>,
+  money: Pick<RunSpending, 'people' | 'calls' | 'settled' | 'reserved'>,
   { reason, etaSeconds }: RunWait,
 ): string {
   const phase = phases[status] ?? statusText(status);
@@ -60,7 +60,7 @@ function progressTeller(): (status: RunStatus, line: string) => void {
   let lastLineAt = Number.NEGATIVE_INFINITY;
   let lastStatus = '';
   return (status, line) => {
-    if (process.stderr.isTTY) return showChangingLine(line);
+    if (process.stderr.isTTY) return showProgressLine(line);
     const now = performance.now();
     if (status === lastStatus && now - lastLineAt < plainLineEveryMilliseconds) return;
     lastLineAt = now;
@@ -86,14 +86,14 @@ async function followRun(
     const ended = statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
       isPlanned = true;
-      endChangingLine();
+      keepProgressLine();
       onPlan?.(run, run.plan);
     }
     if (run.status === 'awaiting_approval') return true;
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return true;
-    const money = await readRunMoney(session.warehouse, runId);
+    const money = await readRunSpending(session.warehouse, runId);
     const wait = await readRunWait(session, run, money);
     const line = describeProgress(run, money, { ...wait, reason: withoutWorker ?? wait.reason });
     tellProgress(run.status, line);
@@ -119,7 +119,7 @@ async function followRun(
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
   } finally {
-    endChangingLine();
+    keepProgressLine();
   }
 }
 
@@ -149,7 +149,7 @@ export async function untilCallsAreRecorded(
 ): Promise<void> {
   const until = performance.now() + longestMilliseconds;
   while (performance.now() < until && signal?.aborted !== true) {
-    if ((await readRunMoney(session.warehouse, runId)).inFlight === 0) return;
+    if ((await readRunSpending(session.warehouse, runId)).inFlight === 0) return;
     await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
   }
 }

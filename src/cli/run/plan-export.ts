@@ -12,7 +12,7 @@ import {
   removePlans,
 } from '../../runs/planning/end-plan.ts';
 import { getRun } from '../../runs/runs.ts';
-import { endChangingLine, showChangingLine } from '../terminal/output.ts';
+import { keepProgressLine, showProgressLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
@@ -69,8 +69,8 @@ export async function ingestInThisProcess(
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     fetched,
     signal: new AbortController().signal,
-    onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${formatCount(rows, 'row')}`),
-  }).finally(endChangingLine);
+    onProgress: (rows) => process.stderr.isTTY && showProgressLine(`read ${formatCount(rows, 'row')}`),
+  }).finally(keepProgressLine);
   if (ingested.kind === 'ingested') return;
   const { pauseReason, problem } = ingested;
   const { message, where } = problem;

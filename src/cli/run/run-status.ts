@@ -13,7 +13,7 @@ import { formatElapsed } from '../../domain/text/duration.ts';
 import { selectedContactCondition } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
 import { bulkMatchScope, countFreeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
-import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
+import { neededDecisions, readRunSpending, type RunSpending } from '../../runs/read-run-facts.ts';
 import { findEarlierRunWithCalls, getRun, type RunRecord } from '../../runs/runs.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { findLostWorker } from '../session/live-workers.ts';
@@ -127,7 +127,7 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   if (reason !== undefined && isBudgetPause)
     return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` };
   if (reason !== undefined) {
-    const { inFlight } = await readRunMoney(session.warehouse, runId);
+    const { inFlight } = await readRunSpending(session.warehouse, runId);
     const lostCalls = `; ${formatCount(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;
     return {
       reason_type: 'run.no-worker',
@@ -170,7 +170,7 @@ export async function describeWait(
 ): Promise<string[]> {
   if (status !== 'running') return [];
   const { warehouse } = session;
-  const money = await readRunMoney(warehouse, runId);
+  const money = await readRunSpending(warehouse, runId);
   const { reason } = await readRunWait(session, await getRun(warehouse, runId), money);
   return reason === undefined ? [] : [`  ${reason}`];
 }
@@ -183,7 +183,7 @@ export interface RunWait {
 export async function readRunWait(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { runId, status, plan }: RunRecord,
-  { people: asked, inFlight }: Pick<RunMoney, 'people' | 'inFlight'>,
+  { people: asked, inFlight }: Pick<RunSpending, 'people' | 'inFlight'>,
 ): Promise<RunWait> {
   if (status !== 'running') return {};
   const left = (plan?.people ?? 0) - asked;

@@ -130,21 +130,22 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
 
 const clearedLine = '\u001b[G\u001b[K';
 
-export function showChangingLine(text: string): void {
+/** Shows a line on the terminal that the next progress line replaces. */
+export function showProgressLine(text: string): void {
   if (isQuiet) return;
   changing = shortened(escapeControlsInLine(text), (process.stderr.columns || 100) - 1);
   process.stderr.write(clearedLine + changing);
 }
 
 /** Leaves the progress line on the terminal. Later text goes below it. */
-export function endChangingLine(): void {
+export function keepProgressLine(): void {
   if (changing !== undefined) process.stderr.write('\n');
   changing = undefined;
 }
 
 /** Prints an error; with `isJson`, also as an object unless a result was printed. @returns the exit code */
 export function reportFailure(error: unknown, isJson: boolean): number {
-  endChangingLine();
+  keepProgressLine();
   const problem = problemOf(error);
   // A program that requests JSON may log standard error, so the message leaves out personal data.
   printNotice(`error: ${problem.explain(!isJson)}`);

@@ -8,7 +8,7 @@ import {
   beQuiet,
   describeLogLine,
   reportFailure,
-  showChangingLine,
+  showProgressLine,
   printProgress,
   writeBytes,
 } from '../../../src/cli/terminal/output.ts';
@@ -33,7 +33,7 @@ it('with --quiet only the result and errors are printed', () => {
   beginOutput([]);
   beQuiet();
   printProgress('planning');
-  showChangingLine('enriching 3/10');
+  showProgressLine('enriching 3/10');
   reportFailure(new Error('reset'), false);
   expect(told.mock.calls.map(([line]) => String(line).split('\n')[0])).toEqual(['error: reset']);
 });
