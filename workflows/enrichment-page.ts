@@ -123,9 +123,10 @@ class PageInProgress {
   }
 
   /**
-   * Shows the page in the Temporal UI.
+   * Shows the page in the Temporal UI. The text says how the page ended, because Temporal shows "Completed" even if the
+   * page ended before its last batch.
    *
-   * @param result explains an end with people left, because Temporal shows "Completed"
+   * @param result undefined while the page runs
    */
   #show(result?: PageResult['kind']): void {
     const { reason } = this.#wait;

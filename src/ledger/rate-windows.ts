@@ -142,8 +142,8 @@ export async function endCall(
 const probing = sql`refusals = greatest(1, refusals), refused_at = clock_timestamp()`;
 
 /**
- * Abandons a call without an answer. The service may still read this call from a buffer, so the slot stays occupied as
- * if the call arrived one maximum call duration later.
+ * Abandons a call without an answer. The service may still read the call from a buffer, so the call counts as arriving
+ * up to `callSeconds` from now. Its slot becomes free one rate window after that.
  */
 export async function abandonCall(
   database: Kysely<Tables>,

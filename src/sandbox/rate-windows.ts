@@ -28,8 +28,8 @@ export function parseWindowLimits(text: string): WindowLimit[] {
 }
 
 /**
- * Fixed rate windows, which open at their first call. They use the arrival time, because the sandbox's clock changes
- * only dates.
+ * Fixed rate windows, which open at their first call. They use the real time of arrival, not the simulated time of
+ * `--clock`.
  */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];

@@ -60,7 +60,7 @@ async function play(
     const rows = await warehouse.query<{ state: string }>`
       select concat_ws(' ', source, contact_id, person_key, evidence, asked, run_id) as state from contacts
       union all select concat_ws(' ', person_key, title, email, phone, run_id) from people`;
-    // Keys of people without an id are hashes of texts with the name.
+    // The ids of runs, contacts and people begin with the name of their world. Without the name, states are comparable.
     const ofWorld = rows.map(({ state }) => state.replaceAll(name, 'W'));
     states.push(ofWorld.toSorted().join('\n'));
   };

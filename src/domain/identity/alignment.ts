@@ -49,7 +49,10 @@ export interface PersonInAnswer {
 interface Call {
   readonly rows: readonly DecidedRow[];
   readonly arrived: readonly PersonInAnswer[];
-  /** True if the answer has one match per row. */
+  /**
+   * True if `matches` is as long as the list of rows. Positions never show who is who. They only tell a match that does
+   * not fit its row from a missing match.
+   */
   readonly inPlace: boolean;
 }
 

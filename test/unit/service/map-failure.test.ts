@@ -180,7 +180,7 @@ describe('a failure that is printed', () => {
 });
 
 it.each(cases.beforeSending)(
-  'mapTransportError() maps %s before a request is sent to %s, not billed',
+  'before a request is sent, mapTransportError() maps %s to the failure %s, not billed',
   (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
@@ -188,7 +188,7 @@ it.each(cases.beforeSending)(
 );
 
 it.each(cases.afterSending)(
-  'mapTransportError() maps %s after a request was sent to %s, possibly billed',
+  'after a request was sent, mapTransportError() maps %s to the failure %s, possibly billed',
   (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
