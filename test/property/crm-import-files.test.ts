@@ -228,7 +228,7 @@ it.each([
   ['2026-06-01', '2026-06-02T13:00:00Z', 'overwritten'],
   ['03/04/2026', '2026-06-02T13:00:00Z', 'kept'],
 ])(
-  'a CRM record modified at %s, read as the latest time that this can mean, with a value observed at %s: the CRM value is %s',
+  'a CRM value modified at %s (read as the latest time that this can mean) is, beside a value of %s, %s',
   async (modifiedTime, observed, decision) => {
     const [contact] = contactsOf('hubspot', blankWorld(1));
     const newest = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
