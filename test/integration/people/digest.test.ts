@@ -144,3 +144,21 @@ it('a person without an id from an undone run is assigned to a contact when a ne
   expect(await contact(row.contactId)).toMatchObject({ email: person.email, person_id: null });
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 });
+
+it('rebuild() changes nothing after a call answered without an id for a contact of two people with one profile', async () => {
+  const { id, ...person } = inventPerson().person;
+  const profileUrl = 'profiles.example/in/two-ids';
+  const answered = { ...person, proflink_url: `https://${profileUrl}` };
+  const other = await callInFlight([
+    { contactId: 'of-two-ids', keys: [`profile:${profileUrl}`], profileUrl },
+  ]);
+  await record(other, answerWith([{ ...answered, id: `${id}-new` }]));
+  const row = { contactId: 'two-ids', firstName: person.first_name!, lastName: person.last_name! };
+  const byId = await callInFlight([{ ...row, keys: [`person:${id}`], personId: id! }]);
+  await record(byId, answerWith([{ ...answered, id }]));
+  // The third call is made although the profile was looked up before.
+  await warehouse.query`update lookup_history set asked_at = asked_at - interval '2 years'`;
+  const byProfile = await callInFlight([{ ...row, keys: [`profile:${profileUrl}`], profileUrl }]);
+  await record(byProfile, answerWith([answered]));
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+});
