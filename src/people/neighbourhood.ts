@@ -262,8 +262,8 @@ export class Neighbourhood {
     const fits = ({ compared }: KnownPerson): boolean =>
       weighFit(record.compared, compared).strength !== 'none';
     const fitting = new Set(people.flatMap((person) => (fits(person) ? person.personKey : [])));
-    // If the answer to a newer call contains no person who fits, people of earlier answers stay valid. People without an
-    // id show when the contact was looked up, because they come from its own calls.
+    // If the answer to a newer call contains no person who fits, people of earlier answers stay valid. People without
+    // an id show when the contact was looked up, because they come from its own calls.
     const contactAskedAt = Math.max(
       ...people.map((person) =>
         person.compared.personId === undefined && fits(person) ? person.askedAt : 0,

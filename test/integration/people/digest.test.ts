@@ -145,7 +145,7 @@ it('a person without an id from an undone run is assigned to a contact when a ne
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 });
 
-it('rebuild() changes nothing after a call answered without an id for a contact of two people with one profile', async () => {
+it('rebuild() changes nothing after an answer without an id for a contact of two people with one profile', async () => {
   const { id, ...person } = inventPerson().person;
   const profileUrl = 'profiles.example/in/two-ids';
   const answered = { ...person, proflink_url: `https://${profileUrl}` };
