@@ -73,7 +73,7 @@ await withCheckWarehouse(async ({ directory, databaseUrl, sample, enrich }) => {
   checkLineage({ directory, events });
 });
 
-/** Starts the sandbox as a separate service, whose people can change employer between two runs. */
+/** Starts the sandbox as a separate service. Its people can change employer between two runs. */
 async function startSandbox() {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

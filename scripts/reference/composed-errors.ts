@@ -32,7 +32,7 @@ const writeAll =
 
 const afterWorker = 'enrich doctor checks the set-up; then run the command again, which continues the run';
 
-/** Texts for error types whose texts the code composes, so that the reference cannot read them from the code. */
+/** Texts of errors that the code composes from parts. The reference cannot read these texts from the code. */
 export const composedErrors: Readonly<Record<string, readonly [what: string, next: string]>> = {
   'attempt.ambiguous': [
     'the id names more than one call',

@@ -54,7 +54,7 @@ function typesOf(node: Node | undefined): readonly string[] {
 interface Binding {
   readonly name: string;
   readonly start: number;
-  /** Undefined for a parameter, whose value is known only at runtime. */
+  /** Undefined for a parameter, because its value is known only at runtime. */
   readonly init: Node | undefined;
 }
 

@@ -63,8 +63,8 @@ export async function matchPerson(
     throw withNext(error);
   }
   await endCall(database, matches, admitted.callId, 'accepted', answer);
-  // The service's interface does not describe a price in this answer. By its price table, a call that finds nobody is
-  // free.
+  // The service's interface does not describe a price in this answer. By its price table, a call without a match
+  // is free.
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
   // A price that is not credible leaves the cost unknown. Settling such a price could exhaust the budgets of all runs.
   if (price <= maxCredibleCreditsPerPerson) await close(dependencies, admitted, price);

@@ -221,7 +221,7 @@ function lockFile(directory: string): string {
 }
 
 /**
- * Removes the lock of a dead server whose id another process has, as after a reboot. PostgreSQL would refuse to start.
+ * Removes the lock of a dead server if another process has its id, as after a reboot. PostgreSQL would refuse to start.
  */
 function removeStaleLock(directory: string): void {
   const last = readRecord(directory);

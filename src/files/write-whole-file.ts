@@ -40,7 +40,7 @@ export async function requireReplaceable(path: string, beginning: string): Promi
     'the file exists, and is not an earlier export with the same columns',
     {
       where: path,
-      next: 'name another file with --output; or remove this file first, if nobody needs it',
+      next: 'name another file with --output; or remove this file first, if it is not needed',
     },
   );
 }

@@ -185,7 +185,7 @@ const evaluation = z
   .describe('The warehouse beside a file of known values.');
 
 const action = z.strictObject({
-  what: z.string().describe('What needs a person.'),
+  what: z.string().describe('What you must decide or do.'),
   next: z.string().describe('The next step.'),
 });
 

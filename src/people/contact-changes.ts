@@ -71,7 +71,8 @@ export async function writeContactChanges(
     if (call) return { matchId: match.matchId, asked: true, ...call };
     const former = match.asked ? undefined : formerMatch(contact, match);
     if (!former || former.runId === match.runId) return [];
-    return { ...former, matchId: match.matchId };
+    const { asked, runId, rowNumber, attemptId } = former;
+    return { matchId: match.matchId, asked, runId, rowNumber, attemptId };
   });
   const weighed = decisions.flatMap(({ contact, decided }) =>
     contact.match &&

@@ -44,8 +44,8 @@ export function renderHtml(document: ReportDocument): string {
 
 function renderActions(actions: ReportDocument['actions']): Markup {
   const none = actions.length === 0;
-  return html`<section class="actions${none ? ' none' : ''}" aria-labelledby="needs-person">
-    <h2 id="needs-person">${none ? 'Nothing needs a person' : 'Needs a person'}</h2>
+  return html`<section class="actions${none ? ' none' : ''}" aria-labelledby="for-you">
+    <h2 id="for-you">${none ? 'Nothing for you to do' : 'For you to do'}</h2>
     ${
       none
         ? ''

@@ -24,7 +24,7 @@ function renderMarkdown({ title, subtitle, headline, actions, sections, footer }
       columns: [{ title: 'Figure' }, { title: 'Value', numeric: true }, { title: 'Note' }],
       rows: headline.map(({ label, value, note }) => [label, value, note]),
     }),
-    '## Needs a person',
+    '## For you to do',
     actions.length === 0
       ? 'Nothing.'
       : actions.map(({ what, next }) => `- ${escaped(what)} Next: ${code(next)}`).join('\n'),

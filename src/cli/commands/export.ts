@@ -32,7 +32,7 @@ import { hasContactsOfService, requireSource } from '../../people/contact-source
 import { getRun } from '../../runs/runs.ts';
 import { actionOnWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumberParser } from '../terminal/command.ts';
-import { print, printJson, formatTable as aligned, printProgress, writeBytes } from '../terminal/output.ts';
+import { print, printJson, formatTable, printProgress, writeBytes } from '../terminal/output.ts';
 
 interface ExportFlags {
   readonly for?: string;
@@ -249,9 +249,11 @@ function describe(manifest: ImportManifest, folder: string): void {
     ['fields of the contacts', fields],
     ...fieldDecisions.map((name) => [`  ${meanings[name] ?? name}`, decisions[name] ?? 0] as const),
   ];
-  print(aligned([['contacts compared', contacts], ...figures.filter(([, figure]) => figure > 0)]));
+  print(formatTable([['contacts compared', contacts], ...figures.filter(([, figure]) => figure > 0)]));
   if (files.length > 0)
-    print(`files in ${folder}:\n${aligned(files.map(({ file, rows }) => [file, formatCount(rows, 'row')]))}`);
+    print(
+      `files in ${folder}:\n${formatTable(files.map(({ file, rows }) => [file, formatCount(rows, 'row')]))}`,
+    );
   if (contacts > 0 && missing.length > 0)
     printProgress(`not filled, because the export has no such column: ${missing.join(', ')}`);
   const other = `source "${source}"; --source NAME takes another`;

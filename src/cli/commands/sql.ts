@@ -43,7 +43,7 @@ Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md 
 const textArray = 1009;
 const bigint: number = pg.types.builtins.INT8;
 const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
-/** PostgreSQL types whose values are parsed for JSON output. Values of other types, such as decimals, stay text. */
+/** PostgreSQL types with values that JSON output parses. Values of other types, such as decimals, stay text. */
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
 function parserFor(type: number): (text: string) => unknown {

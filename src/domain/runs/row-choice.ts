@@ -56,7 +56,7 @@ export function formatRowFilters(filters: readonly RowFilter[]): string[] {
   );
 }
 
-/** Returns a test of a row, whose cells `valueOf` reads by column: true if the row passes all filters. */
+/** Returns a test of a row: true if the row passes all filters. `valueOf` reads its cells by column. */
 export function createRowTest(
   filters: readonly RowFilter[],
 ): (valueOf: (column: string) => string) => boolean {

@@ -163,7 +163,7 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly read: (cells: readonly string[]) => OptOutAnswer;
 }
 
-/** Maximum number of different cells whose meaning is cached. Most exports have fewer. */
+/** Maximum number of different cells with a cached meaning. Most exports have fewer. */
 const maxRemembered = 1_000;
 const longestRemembered = 100;
 

@@ -17,12 +17,7 @@ import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import {
-  setPriority,
-  testLookupRequest as askedFields,
-  planPeople,
-  runningRun,
-} from '../../helpers/warehouse/rows.ts';
+import { setPriority, testLookupRequest, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
@@ -78,7 +73,7 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
 
 it('a backfill leaves rate slots for all batches of an open nightly page', async () => {
   await planPeople(warehouse, night, 30);
-  await openPage(warehouse, night, 1, askedFields);
+  await openPage(warehouse, night, 1, testLookupRequest);
   expect(await slotsForBackfill()).toBe(1);
   const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
   expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));

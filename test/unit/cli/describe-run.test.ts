@@ -3,7 +3,7 @@ import { approvalQuestion, describePlan } from '../../../src/cli/run/describe-pl
 import * as run from '../../../src/cli/run/run-status.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { exampleFacts as anyFacts, examplePlan as anyPlan } from '../../helpers/outputs/run-facts.ts';
+import { exampleFacts, examplePlan } from '../../helpers/outputs/run-facts.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 const { options } = testSpec();
@@ -11,7 +11,7 @@ const { options } = testSpec();
 const describeRun = (facts: RunFacts): string => run.describeRun({ facts, status: facts.status });
 
 const plan: PlanSummary = {
-  ...anyPlan,
+  ...examplePlan,
   rows: 300,
   dropped: {},
   people: 300,
@@ -73,7 +73,7 @@ it('the approval question shows the maximum price, or that a plan without calls 
 });
 
 const facts: RunFacts = {
-  ...anyFacts,
+  ...exampleFacts,
   service: 'https://api.acme.example/api/v1',
   rows: 60,
   outcomes: { enriched: 40, unknown: 20 },
@@ -83,7 +83,7 @@ const facts: RunFacts = {
 };
 
 it('the summary of a finished run without calls names the commands for its report and filled contacts', () => {
-  const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
+  const filled = { ...exampleFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
   const next = `
   next: enrich report run-1 --output report.html
         enrich export --run run-1 --output enriched-contacts.csv
@@ -93,7 +93,7 @@ it('the summary of a finished run without calls names the commands for its repor
 });
 
 it('the summary of a run shows its rows, calls, settled credits, and each outcome that is not zero', () => {
-  const figures = describeRun({ ...anyFacts, rows: 3, outcomes: { fresh: 3, enriched: 0 } });
+  const figures = describeRun({ ...exampleFacts, rows: 3, outcomes: { fresh: 3, enriched: 0 } });
   expect(figures.match(/^ {2}[a-z_ ]+? {2,}\S+$/gm)).toEqual([
     '  fresh            3',
     '  rows             3',
@@ -103,7 +103,7 @@ it('the summary of a run shows its rows, calls, settled credits, and each outcom
 });
 
 it('the summary of a run with rows in flight names the docs page that explains such rows', () => {
-  const waiting = { ...anyFacts, rows: 3, outcomes: { in_flight: 3 } };
+  const waiting = { ...exampleFacts, rows: 3, outcomes: { in_flight: 3 } };
   expect(describeRun(waiting)).toContain('why rows are in_flight: docs/reference/outcomes.md');
 });
 
@@ -132,11 +132,11 @@ it.each([
 ] as const)(
   'exitCodeOfRun() of a run with the status %s and the reason %s is %i',
   (status, reason_type, code) => {
-    expect(run.exitCodeOfRun({ ...anyFacts, status, reason_type })).toBe(code);
+    expect(run.exitCodeOfRun({ ...exampleFacts, status, reason_type })).toBe(code);
   },
 );
 
 it('exitCodeOfRun() of a run whose plan was not approved is 3', () => {
   const cancelled = { at: '2026-11-21T09:30:00.000Z', reason: run.notApprovedReason };
-  expect(run.exitCodeOfRun({ ...anyFacts, status: 'cancelled', cancelled })).toBe(3);
+  expect(run.exitCodeOfRun({ ...exampleFacts, status: 'cancelled', cancelled })).toBe(3);
 });
