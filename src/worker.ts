@@ -46,29 +46,18 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/**
- * Webhook URL without a receiver, because the service requires one. The domain cannot exist (RFC 2606), so runs poll.
- */
+/** Webhook URL without a receiver, because the service requires one. The domain cannot exist (RFC 2606). */
 const nowhere = 'https://no-receiver.invalid';
 /** Number of database connections for activities of the control queue. */
 const controlConnections = 6;
 /** Maximum idle time of a transaction, so that a suspended or disconnected worker releases its locks. */
 const idleTransactionMilliseconds = 60_000;
-/**
- * Statements of a call take milliseconds. If recording a paid answer exceeds this limit, it is retried on another
- * connection.
- */
+/** Statements of a call take milliseconds. A slower one is retried on another connection. */
 const callStatementMilliseconds = 2 * 60_000;
-/**
- * How long an activity waits for a free slot. A longer wait becomes a timer of the workflow, which the Temporal UI
- * shows.
- */
+/** Longest wait of an activity for a free slot. A longer wait becomes a timer that the Temporal UI shows. */
 const patienceMilliseconds = 20_000;
 
-/**
- * Creates all parts of a worker process. Paid calls have task queues with few slots: on one queue, long calls would
- * delay ingest and the opening of pages.
- */
+/** Creates a worker process. Paid calls have task queues of their own, so that they do not delay ingest. */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
   const connectionOptions = {
@@ -264,10 +253,7 @@ export async function runWorkers(workers: readonly WorkerToRun[], drain: () => v
   if (failure) throw failure.reason;
 }
 
-/**
- * Runs a worker. After some errors, `run()` waits forever for a shutdown, and only the worker's state shows the
- * failure.
- */
+/** Runs a worker. After some errors, `run()` waits forever, and only the worker's state shows the failure. */
 async function runWorker(worker: WorkerToRun): Promise<void> {
   let look: NodeJS.Timeout | undefined;
   const pollFailed = new Promise<never>((_, reject) => {

@@ -60,10 +60,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
 };
 
-/**
- * Loaders of all commands by name. A module is loaded only when its command runs, because Temporal's worker alone takes
- * half a second of processor time.
- */
+/** Loaders of all commands by name. Each loads its module, because Temporal's worker takes half a second to load. */
 export const commandLoaders: ReadonlyMap<string, Load> = new Map(
   Object.entries(groups).flatMap(([heading, commands]) =>
     Object.entries(commands).map(([name, load]): [string, Load] => [
@@ -157,9 +154,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .exitOverride();
 }
 
-/**
- * Refuses an empty value, or a flag as a value. A script with an unset variable gives these: `--output $FILE --json`.
- */
+/** Refuses an empty value, or a flag as a value, as of an unset variable: `--output $FILE --json`. */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
   const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);

@@ -2,15 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { settingNames } from './settings-schema.ts';
 
-/**
- * Names of variables that can hold credentials, of docker compose and of clients of PostgreSQL, Temporal, S3 and OTLP.
- */
+/** Variables of docker compose and of clients of PostgreSQL, Temporal, S3 and OTLP that can hold credentials. */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
-/**
- * Returns the environment for a command that this process starts, without settings and without credentials of
- * databases, Temporal, S3 and traces. It keeps the cache folder, a setting without a secret.
- */
+/** Returns the environment for a command that this process starts, without settings and credentials. */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.fromEntries(

@@ -14,10 +14,8 @@ import { defaultNotifiedEvents, notifiedEvents } from '../domain/runs/notified-e
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
-/** Host and port on which a server listens, such as the receiver or the metrics endpoint. */
 export interface ListenAddress {
   readonly host: string;
-  /** Port number; 0 chooses a free port. */
   readonly port: number;
 }
 
@@ -51,15 +49,10 @@ const databaseAddress = text
   })
   .pipe(url('postgres:', 'postgresql:'));
 
-/**
- * Matches several hosts, before the path (`postgres://user:secret@one,two:5432/database`) or in the query
- * (`?host=one,two`).
- */
+/** Matches several hosts: `postgres://user:secret@one,two:5432/database` or `?host=one,two`. */
 const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]host=[^&#]*(?:,|%2c)/i;
 
-/**
- * The service's URL in one spelling. The URL names the service of stored answers, so a second spelling would pay again.
- */
+/** The service's URL in one spelling. It names the service of stored answers, so a second one would pay again. */
 const serviceAddress = url('http:', 'https:')
   .refine((value) => value === undefined || !/[?#@]/.test(value), {
     error:
@@ -72,12 +65,7 @@ const serviceAddress = url('http:', 'https:')
   })
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
 
-/**
- * A setting that is not a text.
- *
- * @param must what the value must be, in an error
- * @param read returns undefined if wrong
- */
+/** A setting that is not a text. @param must what the value must be @param read returns undefined if wrong */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);
@@ -92,9 +80,7 @@ const count = (fallback: number, minimum: number, maximum: number) =>
     return Number.isInteger(number) && number >= minimum && number <= maximum ? number : undefined;
   }).transform((number) => number ?? fallback);
 
-/**
- * A setting that a parser of src/domain reads. Its error becomes an issue, so that one error names all wrong settings.
- */
+/** A setting that a parser of src/domain reads. Its error becomes an issue beside the other wrong settings. */
 const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
   text.transform((given, context) => {
     try {
@@ -225,10 +211,7 @@ const credentialSettings = [
 
 const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
-/**
- * All settings, with rules between them. An error names a setting that is set, because unsetting it resolves the
- * conflict.
- */
+/** All settings, with rules between them. An error names a setting that is set, because the operator can unset it. */
 export const settingsSchema = fields.superRefine((values, context) => {
   const wrong = (setting: Setting, message: string): void =>
     context.addIssue({ code: 'custom', path: [setting], message });
@@ -261,9 +244,7 @@ export type SettingValues = z.output<typeof fields>;
 const ownPrefix =
   /^(?:ENRICHMENT|ENRICH_(?!KILL_AT$)|RATE_LIMI?T|MAX_CREDIT|BUDGET_ALARM|FRESHNESS|LATE_RESULT)/;
 
-/**
- * Finds environment variables that have the prefix of a setting but are not one, because they are probably misspelt.
- */
+/** Finds environment variables that have the prefix of a setting and are none: they are probably misspelt. */
 export function unknownSettings(environment: NodeJS.ProcessEnv): string[] {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.entries(environment).flatMap(([name, value]) =>

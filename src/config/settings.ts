@@ -59,11 +59,7 @@ export class WrongSettings extends UsageProblem {
   }
 }
 
-/**
- * Reads all settings. One error names every wrong setting.
- *
- * @param overrides values that replace those of the environment
- */
+/** Reads all settings. One error names every wrong setting. @param overrides replace the environment's values */
 export function readConfig(environment: NodeJS.ProcessEnv, overrides: SettingOverrides = {}): Config {
   const result = settingsSchema.safeParse({ ...environment, ...overrides });
   if (result.success) return configOf(result.data);
@@ -113,15 +109,13 @@ function configOf(values: SettingValues) {
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
       deadlineSeconds: values.LATE_RESULTS_DEADLINE,
     },
-    /** Access to exports that are not files on this machine. */
     exportAccess: {
       stagingDirectory: join(values.ENRICH_DATA_DIR, 'staging'),
       s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
     },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
-      // Runs against the sandbox have embedded servers of their own, so that its invented people stay out of a real
-      // warehouse.
+      // Runs against the sandbox have their own servers, so that its people stay out of a real warehouse.
       directories: embeddedDirectories(
         values.ENRICHMENT_BASE_URL === undefined && values.TEMPORAL_ADDRESS === undefined
           ? join(values.ENRICH_DATA_DIR, 'sandbox')
@@ -129,7 +123,6 @@ function configOf(values: SettingValues) {
       ),
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
-      /** Ports of the embedded servers; 0 chooses a free port. */
       ports: {
         temporal: values.TEMPORAL_PORT,
         temporalUi: values.TEMPORAL_UI_PORT,
@@ -139,7 +132,6 @@ function configOf(values: SettingValues) {
       sandboxClock: values.SANDBOX_CLOCK,
     },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
-    /** Receiver of OpenLineage events. Without a URL, no events are sent. */
     lineage: {
       url: values.OPENLINEAGE_URL,
       apiKey: values.OPENLINEAGE_API_KEY,
@@ -166,11 +158,8 @@ function embeddedDirectories(dataDirectory: string) {
     postgres: join(dataDirectory, 'postgres'),
     temporal: join(dataDirectory, 'temporal'),
     sandbox: join(dataDirectory, 'service'),
-    /** Folder with a mark file for each process that uses the embedded servers. */
     users: join(dataDirectory, 'users'),
-    /** Folder with a mark file for each command that runs a worker for embedded Temporal. */
     workers: join(dataDirectory, 'workers'),
-    /** Folder with the mark file of the process that starts or stops the embedded servers. */
     changing: join(dataDirectory, 'changing'),
   };
 }

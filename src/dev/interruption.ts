@@ -54,10 +54,7 @@ export function onInterruption(handle: Handler): () => void {
 
 const parentCheckMilliseconds = 500;
 
-/**
- * Emits SIGTERM when npx or npm ends. npm passes a signal only to the shell that it started, and a killed npm passes
- * none. After another signal nothing is emitted, because the end of the shell must not count as a second signal.
- */
+/** Emits SIGTERM when npx or npm ends: npm passes a signal only to its shell, and a killed npm passes none. */
 export function stopWhenNpmEnds(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
   const { ppid: parent } = process;
@@ -71,11 +68,7 @@ export function stopWhenNpmEnds(environment: NodeJS.ProcessEnv): void {
   timer.unref();
 }
 
-/**
- * Reads the parent of a process on Linux.
- *
- * @returns undefined if the process cannot be read, perhaps only for a moment
- */
+/** Reads the parent of a process on Linux. Undefined if the process cannot be read, perhaps only for a moment. */
 function parentOf(processId: number): string | undefined {
   try {
     return /\) \S+ (\d+) /.exec(readFileSync(`/proc/${processId}/stat`, 'utf8'))?.[1];

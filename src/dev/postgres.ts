@@ -19,10 +19,7 @@ export interface EmbeddedPostgresOptions {
 const ownerRole = 'enrich';
 const databaseName = 'enrich';
 
-/**
- * Settings for a laptop that runs all components. Flushing to disk stays on, because the database records what was paid
- * for.
- */
+/** Settings for a laptop. Flushing to disk stays on, because the database records what was paid for. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -33,8 +30,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   // A run can stage a million rows at once. With the default of 1GB, checkpoints slow the staging down.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // This server has no replica. At level `minimal`, a table that is filled in the transaction that created it is not
-  // logged.
+  // This server has no replica. At level `minimal`, a table filled by its own transaction is not logged.
   wal_recycle: 'off',
   wal_init_zero: 'off',
   wal_level: 'minimal',
@@ -43,8 +39,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // The server log must not name a person: statements of `enrich sql` can, and so can error details such as a refused
-  // row.
+  // Statements of `enrich sql` and error details such as a refused row can name a person.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
@@ -57,10 +52,7 @@ const throwAway: Readonly<Record<string, string>> = {
   autovacuum_naptime: '10min',
 };
 
-/**
- * Locale arguments that are independent of the machine, so that sort order is the same everywhere and errors are in
- * English.
- */
+/** Locale arguments, so that the sort order is the same on every machine and errors are in English. */
 const localeArguments = [
   '--encoding=UTF8',
   '--locale-provider=builtin',
@@ -141,10 +133,7 @@ function unprivileged(command: string, parameters: readonly string[]): Command {
   return { command: 'setpriv', arguments: [...options, '--', command, ...parameters] };
 }
 
-/**
- * Creates the data directory under a draft name and renames it, so that an existing one is always complete. The role
- * and the database are created in single-user mode, because no superuser can log in.
- */
+/** Creates the data directory under a draft name. Single-user mode makes the role, because no superuser can log in. */
 async function createDataDirectory(definition: ServerDefinition, durable: boolean): Promise<void> {
   const { directory } = definition;
   const draft = `${dataDirectory(directory)}.new`;
@@ -220,9 +209,7 @@ function lockFile(directory: string): string {
   return join(dataDirectory(directory), 'postmaster.pid');
 }
 
-/**
- * Removes the lock of a dead server if another process has its id, as after a reboot. PostgreSQL would refuse to start.
- */
+/** Removes the lock of a dead server whose id another process has, as after a reboot: PostgreSQL would not start. */
 function removeStaleLock(directory: string): void {
   const last = readRecord(directory);
   if (last === undefined || isRunning(last) || processStartTime(last.pid) === undefined) return;

@@ -12,11 +12,7 @@ export interface ProcessIdentity {
   readonly start: string;
 }
 
-/**
- * Returns when the process with this id started, in the operating system's format. Process ids are reused.
- *
- * @returns undefined if the process does not exist, or has ended and is not reaped yet
- */
+/** Returns when a process started, because ids are reused. Undefined if it does not exist or has ended. */
 export function processStartTime(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
 }
@@ -50,10 +46,7 @@ export function othersPresent(directory: string, own?: string): ProcessIdentity[
   });
 }
 
-/**
- * Runs `work` while no other process does so in this folder. A process creates its mark, then reads all marks. If it
- * finds another living process, it removes its mark and tries again. A killed process blocks no other.
- */
+/** Runs `work` while no other process does so in this folder. A killed process blocks no other. */
 export async function exclusively<Result>(
   directory: string,
   waitSeconds: number,

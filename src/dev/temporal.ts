@@ -10,7 +10,6 @@ import { isServing, prepareNamespace } from '../temporal/connection.ts';
 export interface EmbeddedTemporalOptions {
   readonly directory: string;
   readonly cli: TemporalCliSettings;
-  /** Port of the server. 0 (the default) chooses a free port. */
   readonly port?: number;
   readonly uiPort?: number;
   /** False keeps the server's data only in memory, for tests. The default is true, because runs need their history. */
@@ -72,8 +71,7 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
       environment: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
-        // GOGC lets the heap of a server for tests grow: with a small heap, garbage collection takes much processor
-        // time.
+        // With a small heap, garbage collection takes much processor time of a server for tests.
         ...(durable ? {} : { GOGC: '400' }),
       },
     }),

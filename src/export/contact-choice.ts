@@ -8,7 +8,7 @@ export const cursorAdvice =
 
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Only contacts that this run, and no later one, linked to their person. */
+  /** Only contacts whose person is from this run. */
   readonly runId?: string | undefined;
   readonly since?: string | undefined;
 }
@@ -52,10 +52,7 @@ const suppressedContact = `
   where e.kind = 'domain'
     and (of_contact.domain = e.domain or of_contact.domain like '%.' || e.domain)`;
 
-/**
- * SQL condition that the contact `c` is selected and not suppressed. Values are literals, because COPY has no
- * parameters.
- */
+/** SQL condition that the contact `c` is selected and not suppressed. COPY takes no parameters, only literals. */
 export function selectedContactCondition(choice: ContactChoice): string {
   return allOf(
     ...chosen(choice),

@@ -8,9 +8,7 @@ interface ExportFormat {
   readonly value: (column: string, type: ExportedType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
-  /** The text with which every file of these columns begins. */
   readonly beginning: (columns: readonly ParquetColumn[]) => string;
-  /** Converts the output of COPY to the content of the file. Undefined leaves the output unchanged. */
   readonly encode?: (copied: Readable, columns: readonly ParquetColumn[]) => Promise<Readable>;
 }
 

@@ -23,18 +23,13 @@ export const partsManifest = z
   .describe('The change feed in parts, as in the manifest.json beside them.');
 export type PartsManifest = SchemaOutput<typeof partsManifest>;
 
-/** A folder on this machine, or a prefix in S3, that holds parts of the change feed. */
 export interface PartsFolder {
   readonly shown: string;
-  /** Reads a file of the folder. Undefined if the file does not exist. */
   readonly read: (name: string) => Promise<string | undefined>;
   readonly write: (bytes: Readable, name: string) => Promise<void>;
 }
 
-/**
- * Writes the changes since the newest part, if there are any. Each part has a new name, so a loader can remember names.
- * If a crash prevents the new manifest, the next part repeats the changes.
- */
+/** Writes the changes since the newest part. If a crash prevents the new manifest, the next part repeats them. */
 export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder): Promise<PartsManifest> {
   const written = await readManifest(folder);
   const since = written.cursor;

@@ -8,9 +8,7 @@ import { cursorAdvice, selectedContactCondition, type ContactChoice } from './co
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ExportedType, ParquetColumn } from './parquet.ts';
 
-/**
- * Makes the SQL condition that the row `t` belongs to a selected contact. `selected` selects columns of these contacts.
- */
+/** Makes the SQL condition that the row `t` belongs to a selected contact. `selected` selects their columns. */
 type Belongs = (selected: (columns: string) => string) => string;
 
 const ofContacts: Belongs = (selected) =>
@@ -68,12 +66,7 @@ export interface TableExport {
   readonly select?: readonly string[] | undefined;
 }
 
-/**
- * Exports a table with bounded memory.
- *
- * @param take gets the bytes, and the text with which every file of these columns begins
- * @returns the number of rows; undefined if `take` did not read all bytes
- */
+/** Exports a table to `take` with bounded memory. @returns the number of rows; undefined if `take` stopped early */
 export async function exportTable(
   { pool, database }: Warehouse,
   { table, format, choice, select }: TableExport,
@@ -90,8 +83,7 @@ export async function exportTable(
   try {
     const copied = client.query(copyTo(`copy (${statement}) to stdout with (${copy})`));
     const bytes = 'encode' in encoding ? await encoding.encode(copied, columns) : copied;
-    // If `take` fails early, closing the connection makes these streams fail. Without a listener, that would end the
-    // process.
+    // If `take` fails early, these streams fail too. Without a listener, that would end the process.
     for (const stream of [copied, bytes]) stream.on('error', () => {});
     await take(bytes, beginning(columns));
     // The reader, such as `head`, has stopped early, so PostgreSQL is still sending rows.
@@ -104,7 +96,6 @@ export async function exportTable(
   }
 }
 
-/** Column types by PostgreSQL's object id of the type. */
 const types: Readonly<Record<number, ExportedType>> = {
   16: 'boolean',
   20: 'bigint',

@@ -72,8 +72,7 @@ async function* chunksOf(copied: Readable, columns: readonly ParquetColumn[]): A
       statistics: type !== 'text',
     }));
     void writer.write({ columnData, rowGroupSize });
-    // Arrays are emptied, not replaced, because garbage collection would move values of replaced arrays into old
-    // memory.
+    // Emptied, not replaced: garbage collection would move values of replaced arrays into old memory.
     for (const column of group) column.length = 0;
   };
   for await (const rows of copiedRows(copied)) {

@@ -1,11 +1,7 @@
 import { describeErrorCode, UsageProblem } from '../domain/problem.ts';
 import { mkdirSync } from 'node:fs';
 
-/**
- * Creates a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.
- *
- * @throws the error of the operating system, with its `code`
- */
+/** Creates a folder, readable only by this user, unless it exists. @throws the error of the operating system */
 export function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700, recursive: true });
 }

@@ -1,12 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/**
- * Returns the absolute path of a file of the project. Sources and compiled files are at different depths of the
- * project.
- *
- * @param path relative to the folder of `package.json`, such as `dist/workflow-bundle.js`
- */
+/** Returns the absolute path of a file of the project, such as `dist/workflow-bundle.js`. */
 export function projectFile(path: string): string {
   return fileURLToPath(new URL(path, root));
 }

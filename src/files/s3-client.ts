@@ -7,10 +7,7 @@ export interface S3Settings {
   readonly endpoint: string | undefined;
 }
 
-/**
- * Opens a client of S3, or of a compatible store, for the duration of `use`. Credentials come from Amazon's standard
- * chain. The library is loaded here, so that other commands start without it.
- */
+/** Opens a client of S3 for the duration of `use`. The library is loaded here, so that other commands start fast. */
 export async function withS3Client<Result>(
   settings: S3Settings,
   use: (client: AmazonS3.S3Client, sdk: typeof AmazonS3) => Promise<Result>,
@@ -85,16 +82,10 @@ export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof 
   });
 }
 
-/**
- * Size of an upload's parts. S3 accepts 10,000 parts, so a file has at most 160 GB. Two parts at most are in memory.
- */
+/** Size of an upload's parts. S3 accepts 10,000 parts, so a file has at most 160 GB. */
 const partSize = 16 * 1024 * 1024;
 
-/**
- * Writes an object in S3. A reader gets either the previous object or the complete new one.
- *
- * @throws Problem `output.*`, or the error of `bytes`
- */
+/** Writes an object in S3, which readers see when complete. @throws Problem `output.*`, or the error of `bytes` */
 export async function writeS3Object(
   bytes: Readable,
   { bucket, key }: { readonly bucket: string; readonly key: string },

@@ -5,12 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { describeErrorCode, Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 
-/**
- * Writes a draft and renames it, so that a reader finds the old or the complete new file, readable only by this user. A
- * device or pipe is written directly, because a rename would replace it.
- *
- * @throws Problem `output.unwritable`
- */
+/** Writes a draft and renames it, so that a reader finds a complete file. @throws Problem `output.unwritable` */
 export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string): Promise<void> {
   const write = (target: string): Promise<void> => pipeline(rows, createWriteStream(target, { mode: 0o600 }));
   try {
@@ -24,12 +19,7 @@ export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string):
   }
 }
 
-/**
- * Refuses to replace a file that does not begin like the new file, such as the export of a CRM that the run has read.
- * An empty file, a device and a pipe may be written.
- *
- * @throws Problem `output.exists`, `output.unwritable`
- */
+/** Refuses to replace a file that begins otherwise, such as a CRM's export. @throws Problem `output.*` */
 export async function requireReplaceable(path: string, beginning: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() || found.size === 0) return;
@@ -64,10 +54,7 @@ async function isRegularOrMissing(path: string): Promise<boolean> {
   return found === undefined || found.isFile() || found.isDirectory();
 }
 
-/**
- * Calls `write` with the path of a draft beside the output; `write` renames the complete draft. The name is unique for
- * simultaneous commands. An incomplete draft has personal data, so it is removed even if a signal ends the process.
- */
+/** Calls `write` with the path of a draft, which has personal data and is removed even if a signal ends the process. */
 export async function withDraft<Result>(
   output: string,
   write: (draft: string) => Promise<Result>,
@@ -95,12 +82,7 @@ const fullDisk = ['ENOSPC', 'EDQUOT'];
 /** Codes of connection errors. The database connection that returns the rows can be lost while a file is written. */
 const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
-/**
- * Turns the error of an unwritable output into a Problem: wrong usage for a wrong path, a failure for a full or damaged
- * disk. Returns any other error unchanged.
- *
- * @param what names the output in a sentence
- */
+/** Turns the error of an unwritable output into a Problem. Returns any other error unchanged. */
 export function asUnwritable(error: unknown, what: string, where: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
   const code = String(error.code);

@@ -29,9 +29,7 @@ export interface LateOptions {
   readonly store: Store;
   readonly faults: Faults;
   readonly now: () => number;
-  /**
-   * Maximum delay of a result after the answer, in milliseconds. The delay is drawn from a third of it to all of it.
-   */
+  /** Maximum delay of a result after the answer, in milliseconds. The minimum is a third of it. */
   readonly delay: number;
 }
 
@@ -41,9 +39,7 @@ const keptMilliseconds = 30 * 86_400_000;
 /** Milliseconds that the receiver has to answer, and the longest pause between two tries. */
 const patience = 30_000;
 
-/**
- * Bills late results after a delay, sends them until the receiver answers 2xx, and keeps them for polls for 30 days.
- */
+/** Bills late results after a delay, sends them until the receiver answers 2xx, and keeps them 30 days for polls. */
 export class LateResults {
   readonly #options: LateOptions;
   #made = 0;
@@ -161,7 +157,6 @@ export class LateResults {
   }
 }
 
-/** Makes the body of a delivery for some people of a request. A body of phones has no request id. */
 function bodyOf(
   request: LateRequest,
   kind: DeliveryKind,
@@ -206,10 +201,7 @@ function bodyOf(
   };
 }
 
-/**
- * Makes phone numbers of a person: a mobile number if there is one, and for some the office. All numbers are reserved
- * for fiction.
- */
+/** Makes phone numbers of a person. All numbers are reserved for fiction. */
 function phonesOf({ id, hasMobile, organization }: SandboxPerson, seed: number): readonly object[] {
   const chance = new Chance(seed, `phones of ${id}`);
   const { mobiles, office } = organization.country;

@@ -8,9 +8,7 @@ export interface PersonOptions {
   readonly personalEmails: boolean;
 }
 
-/**
- * Templates of records: the texts between values, and the names of the values. Joining texts is faster than objects.
- */
+/** Templates of records: texts and names of values in turn. Joining texts is faster than making objects. */
 const templates = {
   match: templateOf({ ...records.person, ...records.match }),
   bulk_match: templateOf({ ...records.person, ...records.bulk_match }),

@@ -65,15 +65,11 @@ const companyCount = 5_000;
 /** Share of people outside the numbered ones whom the sandbox confuses with a namesake at another company. */
 const namesakeShare = 0.02;
 
-/**
- * The people of the sandbox. Numbered people are computed from a number. Other people are computed from a hash of their
- * identity, which decides if the sandbox knows them, so that all calls get the same answer.
- */
+/** People computed from a number, or from a hash of their identity, so that all calls get the same answer. */
 export class Population {
   readonly #seed: number;
   readonly #matchRate: number;
 
-  /** Person numbers by the hash of the person's e-mail. */
   readonly #hashes = once(() => {
     const numbers = new Map<string, number>();
     for (let number = 0; number < populationSize; number += 1) {
@@ -123,11 +119,7 @@ export class Population {
     return id || hash ? undefined : this.#stranger(asked);
   }
 
-  /**
-   * Returns a person after a move to another employer, with the new employer's e-mail.
-   *
-   * @param since date of the move
-   */
+  /** Returns a person after a move to another employer, with the new employer's e-mail. @param since date */
   afterJobChange(known: SandboxPerson, since: string): SandboxPerson {
     const chance = new Chance(this.#seed, `new job of ${known.id}`);
     const organization = chance.pick(companies());

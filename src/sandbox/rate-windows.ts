@@ -27,10 +27,7 @@ export function parseWindowLimits(text: string): WindowLimit[] {
   return limits.sort((left, right) => left.seconds - right.seconds);
 }
 
-/**
- * Fixed rate windows, which open at their first call. They use the real time of arrival, not the simulated time of
- * `--clock`.
- */
+/** Fixed rate windows, which open at their first call, by the real time and not by that of `--clock`. */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
   readonly #counted: ReadonlySet<number>;
@@ -94,7 +91,6 @@ export class RateWindows {
     return { limit: isLimited ? calls : null, consumed, left_over: isLimited ? calls - consumed : null };
   }
 
-  /** Returns the open window, or a window that opens now. */
   #window(path: string, seconds: number, at: number): OpenWindow {
     const window = this.#open.get(`${path} ${seconds}`);
     return window && at < window.endsAt ? window : { endsAt: at + seconds * 1_000, used: 0 };

@@ -15,10 +15,8 @@ export interface SandboxAnswer {
 export interface Refusal {
   readonly status: number;
   readonly code: string;
-  /** The `error_code` at the root of the older error format. */
   readonly oldCode?: string;
   readonly message: string;
-  /** Next steps, with fields of the service's interface document. */
   readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];
   readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
   readonly older?: Readonly<Record<string, unknown>>;
@@ -76,10 +74,7 @@ export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', me
   });
 }
 
-/**
- * Makes the refusal of an account without credits. The interface document shows none, so the status is one of three
- * guesses.
- */
+/** Refuses an account without credits. The interface document shows no such answer, so the status is a guess. */
 export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   return refusal(status, 'BILLING.CREDITS.EXHAUSTED', 'The account has no credits left.', {
     oldCode: status === 403 ? 'CREDITS_EXHAUSTED' : 'INSUFFICIENT_CREDITS',

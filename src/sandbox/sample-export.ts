@@ -8,10 +8,7 @@ const header =
 
 const owners = ['Hannah Reed', 'Jonas Keller', 'Amira Nordin', 'Samuel Roy'];
 
-/**
- * Makes a sample export in HubSpot's format; equal seeds and numbers give equal files. The sandbox knows most of the
- * people. As in real exports, some are duplicates, have moved, have unsubscribed, or have only a first name.
- */
+/** Makes an export in HubSpot's format with duplicates, opt-outs and gaps. Equal seeds give equal files. */
 export function* sampleExport(options: {
   readonly people: number;
   readonly seed: number;

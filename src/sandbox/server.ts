@@ -170,10 +170,7 @@ class Sandbox {
     return reply.code(status).type(contentType).send(body);
   }
 
-  /**
-   * Lists the operations. The interface document names the paths of people, health and profile; other paths are those
-   * of the real service.
-   */
+  /** Lists the operations. Paths that the interface document does not name are those of the real service. */
   #makeOperations(): readonly Operation[] {
     const people = this.#people;
     return [
@@ -215,10 +212,7 @@ class Sandbox {
     return this.#send(reply, await this.#answer(operation, incoming, fault), fault);
   }
 
-  /**
-   * Checks the credential. As in the interface document, a key is refused as a bearer token. The sandbox issues no
-   * tokens.
-   */
+  /** Checks the credential. A key is refused as a bearer token, and the sandbox issues no tokens. */
   #checkCredential({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Refusal | undefined {
     if (key !== undefined) return key === this.#apiKey ? undefined : invalidKey;
     return authorization === undefined ? missingCredential : invalidToken;

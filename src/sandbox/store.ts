@@ -9,7 +9,6 @@ interface BilledPerson {
 
 export interface LoggedCall {
   readonly sequence: number;
-  /** Time of arrival in milliseconds since 1970, by this machine's clock. */
   readonly at: number;
   readonly path: string;
   readonly status: number;
@@ -29,7 +28,6 @@ export interface LateResult {
   readonly credits: string;
   readonly billed: readonly BilledPerson[];
   readonly rule: DeliveryRule;
-  /** Time at which the result was billed. Null until the result is ready. */
   billedAt: number | null;
   delivered: boolean;
   tries: number;

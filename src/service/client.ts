@@ -30,7 +30,6 @@ interface ServiceClientSettings extends ServiceSettings {
   readonly observe?: CallObserver | undefined;
 }
 
-/** Extra data that a call requests for each of its people. */
 export interface CallExtras {
   readonly reveal?: ExtraNames<'reveal'>;
   readonly waterfall?: ExtraNames<'waterfall'>;
@@ -71,7 +70,6 @@ export function createServiceClient(
   }
   const call = createCallOperation({ ...settings, baseUrl }, transport, credential);
   return {
-    /** Looks up one to ten people in one call. */
     bulkMatch: async (request: BulkRequest, signal?: AbortSignal) => {
       const body = { details: request.details.map(toDetail) };
       return call(serviceOperations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
@@ -89,18 +87,12 @@ export function createServiceClient(
     apiUsage: (signal?: AbortSignal) => call(serviceOperations.apiUsage, readApiUsage, { signal }),
     /** Reads the team's use of credits. The key must be a master key or have the scope for this. */
     creditUsage: (signal?: AbortSignal) => call(serviceOperations.creditUsage, readCreditUsage, { signal }),
-    /** Name of the setting that contains the credential, for error messages. */
     credentialSetting: settings.credential && settingOfCredential(settings.credential),
-    /** Waits for calls in flight, then closes the connections. */
     close: () => transport.close(),
   };
 }
 
-/**
- * Returns the query parameters that request extra data. A flag that is not requested is left out.
- *
- * @throws Problem `service.no-webhook-url`
- */
+/** Returns the query parameters that request extra data. @throws Problem `service.no-webhook-url` */
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: CallExtras): QueryParameters {
   const late = lateKindsRequestedBy({ reveal, waterfall });
   if (late.length > 0 && webhookUrl === undefined) {
@@ -154,10 +146,7 @@ const headersOfAll = { accept: 'application/json', 'cache-control': 'no-cache', 
 
 const unobserved: CallObserver = (_, call) => call();
 
-/**
- * Returns a function that calls an operation and reads its answer. If the service refuses an access token, the function
- * renews the token and repeats the request, unless the request needs a slot of a rate window.
- */
+/** Calls an operation. After a refused token, it renews the token and repeats a call that needs no slot. */
 function createCallOperation(
   { baseUrl, callTimeoutSeconds, observe = unobserved }: ServiceClientSettings & { readonly baseUrl: string },
   transport: Transport,
@@ -254,9 +243,7 @@ function queryText(query: QueryParameters): string {
 
 export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Path relative to the base URL of the service. */
   readonly path: string;
-  /** True if each request needs a slot of a rate window. */
   readonly isCounted: boolean;
 }
 
@@ -268,10 +255,7 @@ function report(method: Operation['method'], path: string): Operation {
   return { name: `${method} ${path}`, method, path, paid: false, isCounted: false };
 }
 
-/**
- * The operations that the client calls, except polls. The interface document shows the paths of the first four. The
- * paths of the usage come from public descriptions of similar services.
- */
+/** The operations. The interface document shows the first four; similar services describe those of the usage. */
 export const serviceOperations = {
   match: enrichment('/people/match'),
   bulkMatch: enrichment('/people/bulk_match'),

@@ -8,21 +8,10 @@ import { commandEnvironment } from '../config/command-environment.ts';
 
 export type CredentialHeader = Readonly<Record<string, string>>;
 
-/**
- * Returns the header with the credential for a call.
- *
- * @param refused an earlier header that the service has refused
- * @returns `refused` itself if there is no other header
- * @throws UnreadableToken
- */
+/** Returns the header of a call; `refused` itself if there is no other. @throws UnreadableToken */
 export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;
 
-/**
- * Creates the source of a credential. A key or token in a setting is constant. A token in a file or from a command is
- * read before the first call, and again after the service has refused it.
- *
- * @throws Problem `service.no-credential`, `setting.invalid`
- */
+/** Creates the source of a credential. @throws Problem `service.no-credential`, `setting.invalid` */
 export function createCredentialSource(credential: Credential | undefined): CredentialSource {
   if (credential === undefined) {
     throw new UsageProblem('service.no-credential', 'the credential for the service is missing', {
@@ -51,8 +40,7 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   let kept: CredentialHeader | undefined;
   let reading: Promise<CredentialHeader> | undefined;
   return async (refused) => {
-    // Headers are compared by identity: a late refusal of a header that another call has replaced must not cause a new
-    // read.
+    // Headers are compared by identity: a late refusal of a replaced header must not cause a new read.
     if (kept === refused) kept = undefined;
     if (kept === undefined) {
       reading ??= read().finally(() => (reading = undefined));
@@ -62,7 +50,6 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   };
 }
 
-/** The setting that contains a credential, for error messages. */
 export function settingOfCredential(credential: Credential): Setting {
   if (credential.kind === 'api-key') return 'ENRICHMENT_API_KEY';
   if ('file' in credential) return 'ENRICHMENT_ACCESS_TOKEN_FILE';
@@ -73,22 +60,13 @@ function bearer(token: string): CredentialHeader {
   return { authorization: `Bearer ${token}` };
 }
 
-/**
- * Maximum time of a command that prints a token. A request to a token endpoint is faster; a slower command waits for
- * input.
- */
+/** Maximum time of a command that prints a token. A slower command waits for input. */
 const commandMilliseconds = 10_000;
-/** Maximum output of a command that prints a token. A token is far smaller. */
 const commandBytes = 64 * 1_024;
 
-/**
- * Error if no access token can be read. It contains nothing of the file or of the command's output, because either
- * could contain the token.
- */
+/** Error if no access token can be read, without content of the file or output, which could be the token. */
 export class UnreadableToken extends Error {
-  /**
-   * A code of the operating system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` if the content is not a single token.
-   */
+  /** A code of the operating system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` for another content. */
   readonly code: string;
 
   constructor(code: string) {

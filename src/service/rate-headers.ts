@@ -14,12 +14,7 @@ export const rateHeaderWindows = [
   { window: 'day', seconds: 86_400, names: ['24-hour', 'daily'] },
 ] as const;
 
-/**
- * Reads the rate windows from the headers of an answer. If a window has headers under two names, the name that leaves
- * fewer calls counts, because the service may fill only one of them.
- *
- * @returns the reported windows, shortest first; empty on 401 and 403, which have no such headers
- */
+/** Reads the rate windows, shortest first. Of two names of a window, the one that leaves fewer calls counts. */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return rateHeaderWindows.flatMap(({ window, seconds, names }) => {
     const [figures] = names
@@ -38,10 +33,7 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
   });
 }
 
-/**
- * Reads the numbers of a rate window, from headers or from the usage statistics. Empty or null means unlimited. A
- * negative number of calls left becomes 0: the service has counted more calls than it allows.
- */
+/** Reads the numbers of a rate window. Empty or null means unlimited. Less than 0 calls left become 0. */
 export function readWindowCounts(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
   const limit = readCount(said.limit);
   const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');

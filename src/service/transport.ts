@@ -6,11 +6,7 @@ import { errorCode } from '../domain/problem.ts';
 /** HTTP headers: values by the name of the header in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * Reads a header.
- *
- * @returns the value, also if a proxy has repeated the header; undefined if there is no single value
- */
+/** Returns the value of a header, also if a proxy has repeated it; undefined if there is no single value. */
 export function headerValue(headers: Headers, name: string): string | undefined {
   const values = [headers[name]].flat();
   return values.every((value) => value === values[0]) ? values[0] : undefined;
@@ -37,23 +33,15 @@ export interface HttpAnswer {
 
 /** Sends requests over the network. Tests replace it. */
 export interface Transport {
-  /**
-   * Sends one request, without retries and without following redirects.
-   *
-   * @throws TransportError if there is no complete answer
-   */
+  /** Sends one request, without retries and redirects. @throws TransportError if there is no complete answer */
   send(request: HttpRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
-/** Error of a call without a complete answer. */
 export class TransportError extends Error {
   /** False only if no byte of the request was written. */
   readonly sent: boolean;
-  /**
-   * A code of Node, OpenSSL or undici (or the name of an error without a code), or DEADLINE, ABORTED, TOO_LARGE or
-   * UNDECODABLE.
-   */
+  /** A code of Node, OpenSSL or undici, the name of an error, or DEADLINE, ABORTED, TOO_LARGE or UNDECODABLE. */
   readonly code: string;
   /** HTTP status; undefined if the headers of the answer did not arrive. */
   readonly status: number | undefined;
@@ -69,10 +57,7 @@ export class TransportError extends Error {
 }
 
 export interface TransportLimits {
-  /**
-   * Maximum bytes of the headers of an answer. Proxies add cookies and policies. Node and undici allow only 16 KB, and
-   * a paid answer with more headers would be lost.
-   */
+  /** Maximum bytes of the headers of an answer. Node and undici allow 16 KB, and a paid answer would be lost. */
   readonly headBytes: number;
   /** Maximum bytes of the body of an answer. Ten people with much data are 600 KB. */
   readonly answerBytes: number;
@@ -88,10 +73,7 @@ const defaultLimits: TransportLimits = {
   silenceMilliseconds: 30_000,
 };
 
-/**
- * Creates a transport over undici's dispatcher, with keep-alive connections. A dispatch handler reports when a request
- * is written, which `fetch` does not. This moment separates "certainly not sent" from "may have been billed".
- */
+/** Creates a transport over undici's dispatcher, whose handler tells "not sent" from "may have been billed". */
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({
@@ -149,8 +131,7 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
       controller?.abort(new Error(code));
     };
 
-    // When a suspended process continues, its timers run first. The delay lets it read an answer that has already
-    // arrived.
+    // When a suspended process continues, its timers run first, before an answer that has already arrived.
     let reading: NodeJS.Timeout | undefined;
     const expire = (): void => {
       reading ??= setTimeout(() => stop('DEADLINE'), readMilliseconds);
@@ -193,7 +174,6 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
   });
 }
 
-/** Decompresses an answer within the size limit. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
   try {
     return { ...answer, body: await decompress(answer.body, bounds.answerBytes) };

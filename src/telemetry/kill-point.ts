@@ -1,6 +1,4 @@
-/**
- * Points at which tests kill a process: `ENRICH_KILL_AT=answered:3` kills it when it reaches this point the third time.
- */
+/** Points at which tests kill a process: `ENRICH_KILL_AT=answered:3` kills it there the third time. */
 export type KillPoint =
   | 'planned'
   | 'admitted'
@@ -21,10 +19,7 @@ export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
 }
 
-/**
- * Shortens, for tests only, the time in which Temporal keeps the next workflow task for a killed worker (default: 10
- * s).
- */
+/** Shortens, for tests, how long Temporal keeps the next workflow task for a killed worker (default: 10 s). */
 export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeout?: string } {
   const { heartbeatSeconds } = testHeartbeat();
   return heartbeatSeconds === undefined

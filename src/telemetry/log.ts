@@ -3,10 +3,7 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export type { Logger } from 'pino';
 
-/**
- * Creates the log on standard error, without secrets and personal data: errors have only name, code, message and stack;
- * e-mails and numbers are removed from texts. Default format: `pretty` on a terminal, otherwise JSON.
- */
+/** Creates the log on standard error, without secrets and personal data; `pretty` on a terminal, otherwise JSON. */
 export function createLogger(settings: {
   readonly level: string;
   readonly format: 'json' | 'pretty' | undefined;

@@ -73,9 +73,7 @@ export interface MetricsSources {
 /** Time limit for reading the metrics of Temporal's SDK, which this machine holds in memory. */
 const temporalMilliseconds = 1_000;
 
-/**
- * Serves metrics. If a source fails, only its metrics are left out, because operators need the others during an outage.
- */
+/** Serves metrics. A source that fails is left out, because operators need the others during an outage. */
 export async function startMetricsEndpoint(listen: ListenAddress, sources: MetricsSources, log: Logger) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];

@@ -19,10 +19,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 
 export type FailureName = (error: unknown) => string;
 
-/**
- * Traces activities and calls to the service. A workflow is one trace across all workers, because a hash of the
- * workflow's id is the trace id. Workflows therefore contain no tracing code.
- */
+/** Traces activities and calls. A hash of the workflow's id is the trace id, so a workflow is one trace. */
 export class Tracing {
   readonly #provider: BasicTracerProvider;
   readonly #current = new AsyncLocalStorage<Span>();

@@ -26,10 +26,7 @@ export interface CodecEndpointSettings {
 }
 export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
 
-/**
- * Serves Temporal's remote codec protocol, without a log: requests and answers contain the data that encryption
- * protects.
- */
+/** Serves Temporal's remote codec protocol, without a log: payloads contain the data that encryption protects. */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
   // Fastify writes to its options, and settings are frozen, so Fastify gets a copy.

@@ -9,12 +9,8 @@ import { settingsHashOfWorker } from './worker-identity.ts';
 export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
-  /** URL of the Temporal UI. Undefined if unknown. */
   readonly uiUrl: string | undefined;
-  /**
-   * True for the embedded server. Its connection ignores TLS settings and keys of the environment, which are for
-   * another server.
-   */
+  /** True for the embedded server. Its connection ignores TLS settings and keys, which are for another server. */
   readonly embedded: boolean;
 }
 
@@ -55,19 +51,12 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
   }
 }
 
-/**
- * Maximum age of a live worker's last poll. Temporal ends an empty poll after a minute; the rest is for latency and
- * clocks that differ.
- */
+/** Maximum age of a live worker's last poll: a minute of an empty poll, latency, and clocks that differ. */
 const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
 
-/**
- * Reads when any worker last polled. Two queues are read, because a busy worker can stop to poll one of them.
- *
- * @param now time by the database's clock, because this machine's clock may be minutes off
- */
+/** Reads when workers last polled. A busy one can leave one queue. @param now time by the database's clock */
 export async function readWorkerPoll(client: Client, now: Date) {
   const queues = [
     [controlTaskQueue, workflowTasks],
@@ -264,7 +253,6 @@ async function withConnection<Result>(
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** gRPC's code for a cancelled call. */
 const cancelled = 1;
 
 /**

@@ -38,10 +38,7 @@ export const ownSchedules = {
   },
 } satisfies Readonly<Record<string, { readonly spec: ScheduleSpec } & Readonly<Record<string, unknown>>>>;
 
-/**
- * Creates a schedule, unless it exists: operators may have paused or changed it. A missed time is not caught up,
- * because the next one handles all data.
- */
+/** Creates a schedule, unless it exists: operators may have paused or changed it. */
 async function ensureSchedule(
   client: Client,
   { scheduleId, workflowType, spec, summary, note }: (typeof ownSchedules)['sweep' | 'prune'],

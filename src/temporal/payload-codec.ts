@@ -45,10 +45,7 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
   return keys;
 }
 
-/**
- * Encrypts payloads with the first key and decrypts with all keys. Plain payloads stay readable, so encryption can
- * begin at any time.
- */
+/** Encrypts payloads with the first key and decrypts with all keys. Plain payloads stay readable. */
 export class EncryptingCodec implements PayloadCodec {
   readonly #keys: readonly CodecKey[];
 

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config/settings.ts';
 
-/**
- * Hashes the settings that all workers must share. Secrets are left out, because users of Temporal can read the hash.
- */
+/** Hashes the settings that all workers must share, without secrets: users of Temporal can read the hash. */
 export function hashSharedSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;
@@ -17,11 +15,7 @@ export function hashSharedSettings(config: Config, keyName: string | undefined):
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/**
- * Names a worker in Temporal: `1234@host, settings …`.
- *
- * @param mark short hash of the settings that all workers must share
- */
+/** Names a worker in Temporal: `1234@host, settings …`. @param mark hash of the shared settings */
 export function workerIdentity(mark: string): string {
   return `${process.pid}@${hostname()}, settings ${mark}`;
 }

@@ -59,10 +59,7 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
   });
 }
 
-/**
- * Returns the workflow bundle of `dist`, because Temporal's threads cannot load TypeScript, even in tests. Workers that
- * encrypt have another bundle, which includes the failure converter.
- */
+/** Returns the workflow bundle of `dist`, because Temporal's threads cannot load TypeScript. */
 export function workflowBundle({ temporalCodec }: Config): { codePath: string } {
   return { codePath: projectFile(`dist/workflow-bundle${temporalCodec ? '-encrypting' : ''}.js`) };
 }

@@ -206,8 +206,7 @@ async function checkReceiver({ webhook, service, temporalAddress }: Config): Pro
   const { publicUrl } = webhook;
   if (publicUrl === undefined) {
     const isServiceHere = service.baseUrl === undefined || isLoopback(new URL(service.baseUrl).hostname);
-    // Each command with embedded Temporal runs a receiver. Workers of a Temporal server need a separate `enrich
-    // receiver`.
+    // Commands with embedded Temporal run a receiver. Workers of a server need a separate `enrich receiver`.
     if (temporalAddress === undefined && isServiceHere)
       return ok('part of each command; the service on this machine delivers to it');
     return attention(

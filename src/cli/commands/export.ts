@@ -263,7 +263,6 @@ function describe(manifest: ImportManifest, folder: string): void {
   if (cursor !== null) printProgress(`to export only what changes after this export: --since ${cursor}`);
 }
 
-/** Explanations of decisions about fields, for decisions with a name that does not explain itself. */
 const meanings: { readonly [Decision in FieldDecision]?: string } = {
   filled: "filled: the CRM's cell was blank",
   overwritten: 'overwritten: the CRM had another value',

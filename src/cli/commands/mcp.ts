@@ -47,10 +47,7 @@ standard error.`)
     });
 }
 
-/**
- * Flags that are not options of an MCP tool. Results are always JSON, the plan hash is an argument of its own, and a
- * query would run with the rights of the tables' owner.
- */
+/** Flags that are not options of an MCP tool. A query would run with the rights of the tables' owner. */
 const otherFlags = ['json', 'query', 'plan'];
 const text = z.string().min(1);
 const optionOfFlag = withCommandFlags(new Command())
@@ -61,7 +58,7 @@ const optionOfFlag = withCommandFlags(new Command())
   });
 const options = z.strictObject(Object.fromEntries(optionOfFlag)).default({});
 const exportInput = z.strictObject({
-  // Standard input (`-`) carries the protocol, and a query would run with the rights of the tables' owner.
+  // Standard input (`-`) carries the protocol.
   file: text
     .regex(/^(?!-$|query:)/, 'is a path, https://… or s3://bucket/key')
     .describe('CSV export: a path on the machine of the server, https://… or s3://bucket/key.'),
@@ -196,11 +193,7 @@ function asText(value: object) {
   return { type: 'text' as const, text: escapeControls(JSON.stringify(value)) };
 }
 
-/**
- * Parses the options of a tool call with the parser of the command's flags.
- *
- * @throws CommanderError for wrong options
- */
+/** Parses the options of a tool call with the parser of the command's flags. @throws CommanderError */
 function flagsOf(given: ExportInput['options']): CommandFlags {
   const command = withCommandFlags(new Command())
     .exitOverride()

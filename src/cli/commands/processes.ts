@@ -63,8 +63,7 @@ database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.`)
         await refuseMixedWarehouse(session);
         await session.work();
         printProgress(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-        // All workers of a deployment need the same settings. This log line shows a worker that was not restarted after
-        // a change.
+        // All workers need the same settings. This log line shows a worker that was not restarted after a change.
         printProgress(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
         await untilStopped();
         printProgress('draining: no further call begins; waiting for calls in flight');

@@ -53,7 +53,6 @@ function parserFor(type: number): (text: string) => unknown {
 
 type Answer = pg.QueryArrayResult<(string | null)[]>;
 
-/** The rows of an answer of PostgreSQL as objects, by column. */
 export function recordsOfAnswer({
   fields,
   rows,

@@ -7,11 +7,7 @@ import type { Session } from '../session/session.ts';
 
 const embeddedRole = 'enrich_analyst';
 
-/**
- * Logs in as the analyst. `SET ROLE` in the owner's session would not protect: a statement can reset the role.
- *
- * @param most maximum number of rows
- */
+/** Logs in as the analyst, because a statement could reset `SET ROLE`. @param most maximum number of rows */
 export async function readAsAnalyst(session: Session, text: string, most: number) {
   const analyst = openWarehouse(await analystAddress(session), { connections: 1 });
   try {
@@ -43,10 +39,7 @@ async function analystAddress({ config, stack, warehouse: { database } }: Sessio
   return address.href;
 }
 
-/**
- * Refuses the owner of the tables and superusers, who read more than analysts. `enrich migrate` makes neither of them
- * analysts.
- */
+/** Refuses the owner of the tables and superusers, who read more than analysts. */
 async function requireAnalyst({ warehouse }: Session, role: string): Promise<void> {
   const found = await sql`select from analyst_roles where role_name = ${role}`.execute(warehouse.database);
   if (found.rows.length > 0) return;

@@ -13,14 +13,11 @@ import { reportFailure } from '../terminal/output.ts';
 import type { SharedSession } from './shared-session.ts';
 
 interface Approval {
-  /** Hashes of the plans that a tool call has shown to the caller. */
   readonly shown: ReadonlySet<string>;
   readonly maximum: number;
 }
 
-/**
- * Refuses a run unless the caller has seen its plan and the plan costs at most the maximum. The check spends nothing.
- */
+/** Refuses a run unless the caller has seen its plan and the plan costs at most the maximum. */
 export async function checkPlan(
   session: Session,
   spec: SpecifiedRun,

@@ -21,9 +21,7 @@ import type { PlannedExport } from './plan-export.ts';
 
 export const noRowsMessage = '  the file has a header and no rows: there are no people to ask for';
 
-/**
- * @param plannedAt when an earlier command made the plan; the text then leaves out the budgets, which may have changed
- */
+/** @param plannedAt when an earlier command made the plan; budgets may have changed since, and are left out */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
     `plan ${plan.plan_hash}${plannedAt ? `, made on ${formatMinute(plannedAt.toISOString())} UTC` : ''}`,

@@ -36,15 +36,10 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 interface Background {
   /** Ends the wait for this run. Without `Background`, Ctrl-C or SIGTERM ends the wait. */
   readonly interrupted: AbortSignal;
-  /** Called once the run's workflow has started. */
   readonly onStart: (runId: string) => void;
 }
 
-/**
- * Runs the enrichment of an export to its end.
- *
- * @param asks the operator can approve the plan in the terminal
- */
+/** Runs the enrichment of an export to its end. @param asks the operator can approve the plan in the terminal */
 export async function enrichExport(
   session: Session,
   spec: SpecifiedRun,

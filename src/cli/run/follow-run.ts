@@ -19,7 +19,6 @@ import { formatCount, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
-/** Number of polls of the database between two checks of the worker and the workflow. */
 const pollsPerCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
@@ -33,9 +32,7 @@ const phases: Partial<Record<RunStatus, string>> = {
   running: 'enriching',
 };
 
-/**
- * Formats the progress of a run on one line. A narrow terminal cuts the end, so the least important part comes last.
- */
+/** Formats the progress of a run. A narrow terminal cuts the end, so the least important part comes last. */
 export function describeProgress(
   { status, plan }: Pick<RunRecord, 'status' | 'plan'>,
   money: Pick<RunSpending, 'people' | 'calls' | 'settled' | 'reserved'>,
@@ -154,20 +151,14 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/**
- * Wakes the run at once for a delivery, because the operator is waiting. Receivers wake runs less often, because
- * Temporal Cloud bills signals.
- */
+/** Wakes the run for a delivery at once. Receivers wake runs less often, because Temporal Cloud bills signals. */
 async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 
-/**
- * Lets Ctrl-C or SIGTERM end the wait for a run; with embedded Temporal, the run is paused too. Call this before the
- * run starts: a signal in between would end the command, and the run would make calls.
- */
+/** Lets Ctrl-C or SIGTERM end the wait for a run. Call this before the run starts, so that no signal is missed. */
 export function interruptSignalOfRun(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
   // The handler stays until the command ends: a second signal must not stop the database before the worker has drained.
@@ -198,8 +189,7 @@ export async function waitForRun(
   await followRun(session, handle, interrupted, onPlan);
   if (!interrupted.aborted) return readRunFacts(warehouse, runId);
   if (session.stack.temporal.embedded) {
-    // The embedded worker ends with this command. Unless the run is paused, the worker of another command would call
-    // for it.
+    // The embedded worker ends now. Unless the run is paused, another command's worker would call for it.
     const next = `enrich resume ${runId}, or the same command again`;
     const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
     if (isInProgress((await getRun(warehouse, runId)).status))

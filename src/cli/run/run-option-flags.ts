@@ -39,9 +39,8 @@ interface OptionFlag<Value> {
   readonly repeatable?: boolean;
   readonly parse?: (text: string) => unknown;
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
-  /** Value of the option if a command does not set the flag. Default: null. */
   readonly missing?: Value;
-  /** Formats a value for plans and schedules; null hides the option. Default: the value as text. */
+  /** Formats a value for plans and schedules; null hides it. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
@@ -166,9 +165,7 @@ const optionsOfSchedules = optionNamesSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
 
-/**
- * Flags that commands read by name. The same object also has the flags of a run's options, which `chosenOptions` reads.
- */
+/** Flags that commands read by name. The object also has the flags that `chosenOptions` reads. */
 export interface CommandFlags {
   readonly source?: string;
   readonly reveal?: string;
@@ -284,11 +281,7 @@ function withoutPeople(choices: readonly string[]): readonly string[] {
   return choices.map((text) => requireNoPersonalData(text, refusal));
 }
 
-/**
- * Reads credits from a flag.
- *
- * @returns decimal text
- */
+/** Reads credits as decimal text. */
 export function parseCreditsFlag(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
@@ -315,9 +308,7 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/**
- * Refuses a waterfall without a limit per person, because its vendors set their own prices, and a limit without one.
- */
+/** Refuses a waterfall without a limit per person, because vendors set their own prices, and a limit without one. */
 function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;

@@ -42,11 +42,7 @@ export function exportAddressOf(file: string | undefined, flags: CommandFlags): 
   return parseAddress(file!, process.cwd());
 }
 
-/**
- * Makes a run's spec from a command's flags and the content of its export. The same spec finds the same unfinished run.
- *
- * @throws Problem if the export is unusable, before a run begins
- */
+/** Makes a run's spec. The same spec finds the same unfinished run. @throws Problem if the export is unusable */
 export async function specifyRun(
   address: ExportAddress,
   flags: CommandFlags,
@@ -73,10 +69,7 @@ export async function specifyRun(
   };
 }
 
-/**
- * Refuses an encoding for rows of a database, which arrive as UTF-8. In another encoding, garbled names would be paid
- * for and not found.
- */
+/** Refuses an encoding for rows of a database, which arrive as UTF-8: garbled names would be paid for. */
 export function refuseEncodingOfRows(
   kind: ExportAddress['kind'] | ExportChoice['kind'],
   encoding: unknown,

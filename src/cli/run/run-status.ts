@@ -21,7 +21,6 @@ import type { Session } from '../session/session.ts';
 import { print, printFacts, formatTable, printProgress, terminalWidth } from '../terminal/output.ts';
 import { noRowsMessage, rounded } from './describe-plan.ts';
 
-/** Help text of the argument RUN. */
 export const runArgumentHelp =
   'id of a run, as enrich status shows it, its last six characters, or latest: the newest run';
 
@@ -65,10 +64,7 @@ export async function correctedFacts(session: Session, facts: RunFacts) {
   return { facts: { ...facts, ...present }, status: isInterrupted ? 'interrupted' : facts.status };
 }
 
-/**
- * Prints the end of a run and sets the exit code. Contacts are shown only on a terminal, because a log must not contain
- * personal data. The demo replaces the suggested commands.
- */
+/** Prints the end of a run and sets the exit code. A log must not contain contacts, so only a terminal shows them. */
 export async function reportRun(
   session: Session,
   facts: RunFacts,
@@ -109,7 +105,6 @@ export function printRun(view: RunView, json: boolean, commands?: readonly strin
   printFacts<'run'>(json, view.facts, [describeRun(view, commands), ...view.notes].join('\n'));
 }
 
-/** Whether a run is in progress or is being cancelled. */
 export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
   return isInProgress(status) || status === 'cancelling';
 }
@@ -295,7 +290,7 @@ export function describeUndo({ at, by, reason }: RunUndo): string {
   return `undone on ${formatMinute(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */
+/** Reasons of a failed run after which a retry can succeed. */
 const transientReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
 /** Exit code of a command that waited for a run. */

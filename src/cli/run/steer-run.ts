@@ -18,11 +18,7 @@ import { withAnswerDeadline } from '../session/live-workers.ts';
 import { printProgress } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
-/**
- * Resumes a paused run, and starts its workflow again if it was lost.
- *
- * @param approves whether to approve the plan of `run`
- */
+/** Resumes a paused run, or starts its lost workflow again. @param approves whether to approve the plan of `run` */
 export async function resumeRun(
   session: Session,
   run: RunRecord,
@@ -71,10 +67,7 @@ async function continueWorkflow(
   }
 }
 
-/**
- * Starts the workflow of a run, or finds it running. The run's id is the workflow's id, so a run never has two
- * workflows.
- */
+/** Starts the workflow of a run, or finds it running: the run's id is the workflow's id. */
 async function startRunWorkflow(session: Session, run: RunRecord): Promise<WorkflowHandle> {
   const { config, stack } = session;
   const client = await session.temporal();
@@ -142,10 +135,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: OperatorRe
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
-/**
- * Cancels a run and waits for its end. The database gets the status first, so that no call begins even if Temporal is
- * unreachable. If no workflow ends the run, this function ends it in the database.
- */
+/** Cancels a run and waits for its end. The database gets the status first, so that no call begins without Temporal. */
 export async function cancelRun(session: Session, run: RunRecord, why: OperatorReason): Promise<void> {
   requireUnfinished(run);
   await requireKeys(session, run.runId);

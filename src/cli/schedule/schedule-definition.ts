@@ -31,15 +31,10 @@ export interface ScheduleFlags {
   readonly overlap?: ScheduleDefinition['overlap'];
   readonly catchUp?: string;
   readonly pauseOnFailure?: boolean;
-  /** False if the operator wrote `--no-budget`. */
   readonly budget?: boolean;
 }
 
-/**
- * Makes a schedule from flags.
- *
- * @param hasBudget whether the settings have a budget; workers are assumed to have the same
- */
+/** Makes a schedule from flags. @param hasBudget whether the settings, also those of the workers, have a budget */
 export async function defineSchedule(
   name: string,
   file: string | undefined,
@@ -87,9 +82,7 @@ export function flagsOfSchedule({ work, ...definition }: ScheduleDefinition): Re
   return Object.fromEntries(fields.flatMap(([flag, value]) => (value ? [[flag, value]] : [])));
 }
 
-/**
- * Chooses the export of a schedule. Temporal shows its path or URL, so it must not contain secrets or personal data.
- */
+/** Chooses the export of a schedule. Temporal shows it, so it must not contain secrets or personal data. */
 function choiceOf(file: string | undefined, { newest, everyNew, query }: ScheduleFlags): ExportChoice {
   const kinds = { file, newest, 'every-new': everyNew, query };
   const given = Object.entries(kinds) as [ExportChoice['kind'], string | undefined][];

@@ -14,7 +14,6 @@ import { maxSummaryLength, markdownTable } from '../../contract/workflow-details
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
 
-/** A schedule as Temporal stores it, with Temporal's description. */
 export interface StoredSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
@@ -68,9 +67,7 @@ export async function listSchedules(client: Client): Promise<StoredSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
-/**
- * Starts a run now with the schedule's overlap policy. Temporal's default for triggers would ignore runs in progress.
- */
+/** Starts a run now. Temporal's default for triggers would ignore the schedule's overlap policy. */
 export async function triggerSchedule(client: Client, definition: ScheduleDefinition): Promise<void> {
   await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
 }

@@ -12,9 +12,7 @@ import { childWorkflowIds, type StoredSchedule } from './schedule-server.ts';
 
 const timesShown = 5;
 
-/**
- * A schedule as `--json` prints it, with at most five past and five coming times. A paused schedule has none to come.
- */
+/** A schedule as `--json` prints it. A paused schedule has no times to come. */
 export type ScheduleFacts = Awaited<ReturnType<typeof scheduleFactsOf>>;
 
 export function describeSchedules(schedules: readonly ScheduleFacts[]): string {
@@ -113,9 +111,7 @@ async function pastTime(
   }
 }
 
-/**
- * Returns the status of a scheduled time. A paused run comes first: it needs the operator and delays the next times.
- */
+/** Returns the status of a scheduled time. A paused run comes first, because it needs the operator. */
 async function statusOfOpenTime({ warehouse }: Session, runIds: readonly string[]) {
   for (const runId of runIds) {
     // Temporal may know runs of an earlier warehouse, which this warehouse does not have.

@@ -20,10 +20,7 @@ interface WorkerParts extends ReceiverParts {
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
-/**
- * Starts a worker with its notifications, traces and schedules. With embedded Temporal, no other process has a
- * receiver, so one starts too.
- */
+/** Starts a worker with its notifications, traces and schedules; with embedded Temporal, also a receiver. */
 export async function startOwnWorker(parts: WorkerParts) {
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();

@@ -18,9 +18,7 @@ import { ProcessMetrics, startMetricsEndpoint } from '../../telemetry/process-me
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { printProgress } from '../terminal/output.ts';
 
-/**
- * How long a receiver waits for a database connection before it answers 503. The service then sends the delivery again.
- */
+/** Time that a receiver waits for a database connection before it answers 503, and the service sends again. */
 const connectMilliseconds = 2_000;
 const connections = 16;
 
@@ -70,11 +68,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   }
 }
 
-/**
- * Starts the receiver of a command with embedded Temporal.
- *
- * @returns undefined if another command's receiver, which stores in the same inbox, has the port
- */
+/** Starts the receiver for embedded Temporal. Undefined if another command's receiver has the port. */
 export async function runOwnReceiver(
   config: Config,
   parts: ReceiverParts,
@@ -93,10 +87,7 @@ export async function runOwnReceiver(
   }
 }
 
-/**
- * Returns where this command listens: the port of the last command, or, with WEBHOOK_PUBLIC_URL, the default port, to
- * which a proxy on this machine forwards.
- */
+/** Returns the port of the last command, or with WEBHOOK_PUBLIC_URL the default port, to which a proxy forwards. */
 async function usualAddress(config: Config): Promise<ListenAddress> {
   if (config.webhook.publicUrl !== undefined) return defaultListen;
   const file = portFile(config);

@@ -36,9 +36,7 @@ export interface SessionNeeds {
   readonly isServer?: boolean;
 }
 
-/**
- * How long closing may take beyond the longest call: Temporal's SDK can wait a minute for a server with a full disk.
- */
+/** Time to close after the longest call: Temporal's SDK can wait a minute for a server with a full disk. */
 const closeSecondsBeyondCall = 65;
 
 /** Opens the parts that a command needs, calls `use`, and closes the parts, also after an error. */
@@ -155,10 +153,7 @@ function openSession(
   return session;
 }
 
-/**
- * Returns a function that makes a part at its first call. After a failure, the next call tries again, because a server
- * may be available then.
- */
+/** Makes a part at the first call. After a failure, the next call tries again. */
 function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | undefined;
   return () =>
@@ -210,10 +205,7 @@ export function untilStopped(): Promise<void> {
   return new Promise((resolve) => onFirstInterruption(() => resolve()));
 }
 
-/**
- * Returns a signal for work that can stop between two batches. Ctrl-C or SIGTERM aborts it; a second one ends the
- * process.
- */
+/** Returns a signal that Ctrl-C or SIGTERM aborts, for work that can stop between two batches. */
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onFirstInterruption(() => {

@@ -81,11 +81,7 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError('Write a share from 0 to 1, such as 0.82 or 82%.');
 }
 
-/**
- * Returns a text unchanged.
- *
- * @throws UsageProblem if it names a person: the warehouse stores it, or Temporal shows it
- */
+/** Returns a text that the warehouse or Temporal may keep. @throws UsageProblem if it names a person */
 export function requireNoPersonalData(
   text: string,
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },

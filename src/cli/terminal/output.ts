@@ -16,7 +16,6 @@ let commandsInTexts: RegExp | undefined;
 /** Progress line that the terminal redraws. Other text clears the line, then the line is drawn again below the text. */
 let changing: string | undefined;
 let isObjectPrinted = false;
-/** True with `--quiet`: progress and hints are left out. */
 export let isQuiet = false;
 
 /** Resets the output for a new command, which prints at most one JSON value. @param names names of all commands */
@@ -220,21 +219,13 @@ const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
 interface Fit {
-  /** Width of a line in terminal columns; default: not limited. */
   readonly width?: number;
-  /** Numbers of the columns that a narrow terminal cuts first. */
   readonly cutFirst?: readonly number[];
 }
 
-/** Minimum width of the columns that a narrow terminal cuts first. */
 const leastCut = 10;
 
-/**
- * Formats rows in columns: text aligned to the left, numbers to the right.
- *
- * @param rows false leaves a row out
- * @param fit the widest cells are cut until the lines fit
- */
+/** Formats rows in columns; `false` leaves a row out. The widest cells are cut until the lines fit. */
 export function formatTable(
   rows: readonly (readonly (string | number)[] | false)[],
   { width: lineWidth = Number.POSITIVE_INFINITY, cutFirst = [] }: Fit = {},

@@ -16,7 +16,6 @@ import { selectedContactCondition, type ContactChoice } from '../contact-choice.
 export type KnownValue = ReturnType<typeof knownPhone>;
 export type ContactToImport = ReturnType<typeof contactOf>;
 
-/** Primary key of a company in `organizations`. */
 export interface CompanyKey {
   readonly service: string;
   readonly key: string;
@@ -34,9 +33,7 @@ interface ContactRow extends ContactColumns {
   readonly contact_id: string;
   readonly phones: readonly PhoneColumns[];
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
-  /**
-   * Header of the newest export with the contact. This and the next four fields are null if no export has the contact.
-   */
+  /** Header of the newest export with the contact. This and the next four fields are null without such an export. */
   readonly header: readonly string[] | null;
   readonly raws: readonly (readonly string[])[] | null;
   readonly cells: readonly IdentityColumns[] | null;
@@ -147,7 +144,6 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   };
 }
 
-/** Returns the key of the contact's current employer. */
 function companyOf({ service, organization_key: key }: ContactRow): CompanyKey | undefined {
   return key === null ? undefined : { service, key };
 }
@@ -205,7 +201,6 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
   };
 }
 
-/** Returns the first valid number of this kind. `phones` is sorted by rank. */
 function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean) {
   const phone = phones.find(
     ({ type, status }) => isMobileType(type) === ofMobiles && !isInvalidNumberStatus(status),

@@ -10,10 +10,7 @@ type Company = Readonly<Record<CompanyField, string | null>>;
 
 type Written = Pick<ImportManifest, 'companies' | 'companies_instruction' | 'companies_left_out'>;
 
-/**
- * Writes the current employers of contacts as files for the CRM's importer of companies. The CRM's values are unknown,
- * so the files are for companies that are missing in the CRM.
- */
+/** Writes the contacts' employers as files for the CRM's importer of companies: for those that the CRM lacks. */
 export async function writeCompanies(
   warehouse: Warehouse,
   keys: readonly CompanyKey[],
@@ -64,10 +61,7 @@ async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): 
   );
 }
 
-/**
- * Accepts only companies with a unique key, because the importer would merge two with the same one. A missing domain is
- * refused too: it can hide a provider of free mail.
- */
+/** Accepts companies with a unique key, because importers merge two with the same one, and with a domain. */
 function isDistinct(companies: readonly Company[], key: 'domain' | 'name'): (company: Company) => boolean {
   const counts = new Map<string, number>();
   for (const company of companies) {

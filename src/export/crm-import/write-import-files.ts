@@ -24,10 +24,7 @@ import { isFormula } from '../../domain/text/formula.ts';
 const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,policy,decision'.split(',');
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
 
-/**
- * Writes the import files. Equal contacts give equal bytes. If blank cells leave a field unchanged, one file has all
- * contacts; otherwise each set of changed columns has a file. The importer's limits split files.
- */
+/** Writes the import files, one for each set of changed columns unless blank cells leave fields unchanged. */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,
   importer: AccountImporter,
@@ -164,7 +161,6 @@ function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date |
   return moments.length === 0 || Number.isNaN(newest) ? null : new Date(newest);
 }
 
-/** Time zones are at most twelve hours behind UTC. */
 const longestZoneMilliseconds = 12 * 3_600_000;
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
@@ -185,16 +181,12 @@ interface PartOptions {
   readonly header: readonly string[];
   readonly lineEnd: string;
   readonly byteOrderMark: boolean;
-  /** Limits of each file. Undefined writes one file of any size. */
   readonly most?: { readonly rows: number; readonly bytes: number };
 }
 
 const bufferedBytes = 256 * 1024;
 
-/**
- * Writes records of one kind into as many files as the limits require, readable only by this user. A file is open only
- * during a write, because an export has one writer for each set of columns.
- */
+/** Writes records into as many files as the limits require, each open only during a write and private to this user. */
 export class PartWriter {
   readonly #options: PartOptions;
   readonly #done: WrittenPart[] = [];
@@ -249,10 +241,7 @@ export class PartWriter {
   }
 }
 
-/**
- * Formats a record as CSV for importers. Salesforce's Data Loader takes tabs as delimiters, so cells with tabs are
- * quoted.
- */
+/** Formats a record as CSV. Salesforce's Data Loader takes tabs as delimiters, so cells with tabs are quoted. */
 export function csvLine(cells: readonly string[]): string {
   return cells
     .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))

@@ -5,24 +5,17 @@ import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header
 import { fieldsOfHeader } from './fields.ts';
 import { fieldsOfHeaderKey, isKnownHeaderKey } from './known-headers.ts';
 
-/** The columns of an export, as its run stores them. */
 export interface RecordedColumns {
   readonly header: readonly string[];
-  /** Field of each column, by the column's name. */
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 
-/** The columns that `--only` and `--order-by` name. */
 export interface RowChoice {
   readonly only: readonly RowFilter[];
   readonly orderBy: RowOrder | null;
 }
 
-/**
- * Finds columns by their name in the header, in any spelling, or by their field.
- *
- * @returns positions from 0. If several columns share the name or field, the first filled cell of a row counts
- */
+/** Finds the positions of columns by their name in any spelling, or by their field. */
 function findColumns({ header, mapping }: RecordedColumns, name: string): number[] {
   const where = (fits: (column: number) => boolean): number[] => [...header.keys()].filter(fits);
   const exact = where((column) => header[column] === name);
@@ -33,22 +26,14 @@ function findColumns({ header, mapping }: RecordedColumns, name: string): number
   return alike.length > 0 ? alike : where((column) => fields[column] === name.toLowerCase());
 }
 
-/**
- * Returns a function that reads a named column of a record. If several columns have the name, it reads the first filled
- * cell.
- */
+/** Returns a function that reads the first filled cell of the columns with this name. */
 export function columnReader(columns: RecordedColumns, name: string): (cells: readonly string[]) => string {
   const positions = findColumns(columns, name);
   return (cells) =>
     positions.map((position) => cells[position] ?? '').find((cell) => cell.trim() !== '') ?? '';
 }
 
-/**
- * Refuses `--only` and `--order-by` if the export does not have the column.
- *
- * @param isShown false hides unknown names: the first line of a file without a header is a contact
- * @throws Problem `column.unknown` that lists the columns
- */
+/** Refuses a missing column of `--only` or `--order-by`. @param isShown false: the header may be a contact */
 export function refuseUnknownColumns(columns: RecordedColumns, choice: RowChoice, isShown: boolean): void {
   const named = [
     ...choice.only.map(({ column }) => ({ column, flag: '--only' })),
@@ -73,12 +58,7 @@ const personalFields: ReadonlySet<unknown> = new Set(
   exportFields.filter((field) => field !== 'organization_name' && field !== 'domain'),
 );
 
-/**
- * Refuses `--only` with a value that identifies people: the run and Temporal keep the value even after an erasure.
- *
- * @param columns undefined before the export is read; then only names of columns are checked
- * @throws Problem `setting.invalid`
- */
+/** Refuses `--only` with a value of a person, which the run would keep after an erasure. @param columns if known */
 export function refusePersonalColumns(only: readonly RowFilter[], columns?: RecordedColumns): void {
   const fields = columns && fieldsOfHeader(columns.header, columns.mapping);
   const isPersonal = (column: string): boolean => {
@@ -93,10 +73,7 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Reco
   });
 }
 
-/**
- * Names a column in logs and in Temporal. Only well-known names are shown: a file without a header can have a contact
- * there.
- */
+/** Names a column in logs and in Temporal, if the name is well known: it can also be a contact's cell. */
 export function columnNameForLogs(name: string): string {
   return isKnownHeaderKey(headerKey(name)) ? `"${formatHeader(name)}"` : 'a column of its own';
 }

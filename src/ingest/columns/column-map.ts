@@ -14,7 +14,6 @@ import type { ExportMapping } from './mapping-file.ts';
 import { optOutsOfMapping, refuseUnclearConsents, takeOptOutColumns, type OptOutColumn } from './opt-outs.ts';
 import { sourceContradictionWarnings, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
-/** The columns of an export, by field. */
 export interface ColumnMap {
   readonly source: string;
   readonly fields: ColumnsOfPeople;
@@ -22,12 +21,7 @@ export interface ColumnMap {
   readonly warnings: readonly string[];
 }
 
-/**
- * Assigns each column to one field: by the mapping file, then the recognised CRM, then common names.
- *
- * @param source the source of the contacts; if it is a known CRM, its columns are expected
- * @throws Problem `mapping.*`, `export.*`
- */
+/** Assigns columns to fields: by the mapping file, the CRM, common names. @throws Problem `mapping.*`, `export.*` */
 export function mapColumns(
   path: string,
   layout: ExportSample & { readonly recognised: boolean },
@@ -74,10 +68,7 @@ function knownExportOf(name: string | undefined, recognised: CrmExport | undefin
   return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
-/**
- * Decides about headers that can mean a last or a full name. Beside first names, a column such as the German `Name` has
- * last names, unless its cells repeat the first names. A column alone, such as `Nombre`, has full names.
- */
+/** Reads `Name` beside first names as last names, unless its cells repeat these; and `Nombre` alone as full names. */
 function withNamesInTheirPlace(
   fields: ColumnsOfPeople,
   given: Partial<ColumnsOfPeople>,
@@ -104,12 +95,7 @@ function withNamesInTheirPlace(
 /** Matches a header that contains an unknown delimiter, such as `company^email`. */
 const joinedNames = /[^\p{L}\p{M}\p{N}\s._'@#*/():!?+-]/u;
 
-/**
- * Refuses a file that lists no people: no column identifies people, or only a `name` beside columns of companies or
- * deals.
- *
- * @throws Problem `export.other-object`, `export.no-identifying-column`
- */
+/** Refuses a file that lists no people. @throws Problem `export.other-object`, `export.no-identifying-column` */
 function refuseWithoutPeople(
   where: string,
   { header, recognised }: ExportSample & { readonly recognised: boolean },
@@ -160,12 +146,7 @@ const rounded = /^\d{15}0{2,}$/;
 /** Minimum number of ids that must all end in zeros, because a few ids may really do so. */
 const fewestRounded = 3;
 
-/**
- * Refuses record ids that a spreadsheet program has shortened. Such an id can belong to another record, which an import
- * file would change.
- *
- * @param isNamed true if a mapping file names the column, so that ids that end in zeros are accepted
- */
+/** Refuses ids that a spreadsheet has shortened, which can name another record. @param isNamed by a mapping file */
 function refuseShortenedIds(
   path: string,
   { header, rows }: ExportSample,

@@ -36,7 +36,6 @@ export class HeaderColumns {
     return !this.#taken.has(column);
   }
 
-  /** Names the place of the header in errors. */
   where(): string {
     return `${this.#path}, header`;
   }
@@ -45,10 +44,7 @@ export class HeaderColumns {
     return this.#first.header[column]!;
   }
 
-  /**
-   * Assigns the columns that a mapping file names for a field, in the file's order. Refuses a column that the file
-   * names for two fields.
-   */
+  /** Assigns the columns that a mapping file names for a field, in its order. Each column has one field. */
   take(references: ColumnReference | readonly ColumnReference[]): number[] {
     const columns = [...new Set([references].flat().map((reference) => this.#find(reference)))];
     const twice = columns.find((column) => this.#taken.has(column));

@@ -3,7 +3,6 @@ import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identit
 import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
-/** The header of an export, and its first rows as samples of the cells. */
 export interface ExportSample {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -23,7 +22,6 @@ export const fieldOfOptOutScope = {
   calls: 'opted_out_of_calls',
 } as const satisfies Record<OptOutScope, ExportField>;
 
-/** Returns the cells of a column that are not blank. */
 export function filledCells(rows: ExportSample['rows'], column: number): string[] {
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
 }
@@ -52,10 +50,7 @@ const cellReaders: Readonly<Record<ContactField, (cell: string) => string | unde
   domain: parseDomain,
 };
 
-/**
- * True if the cells of a column fit a field: at most half are unreadable. For a column of names, one readable cell is
- * enough, because people write e-mails into a required name.
- */
+/** True if half of the cells, or one of a column of names, can be read as the field: people type e-mails as names. */
 export function cellsFitField(rows: ExportSample['rows'], column: number, field: ContactField): boolean {
   const cells = filledCells(rows, column).filter((cell) => !meansNoValue(cell));
   const unreadable = cells.filter((cell) => cellReaders[field](cell) === undefined).length;

@@ -52,9 +52,8 @@ export const commonHeaders = Object.fromEntries(
   Object.entries(fieldHeaders).map(([field, list]) => [field, expandPlaceholders(list, lists)]),
 ) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
-/** Keys of headers that mean first names if another column has last names, and full names otherwise. */
+/** Keys of headers with a part of the name if another column has the other part, and full names otherwise. */
 export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
-/** Keys of headers that mean last names if another column has first names, and full names otherwise. */
 export const lastOrWholeNames = keysOf(['{last_or_whole_name}']);
 
 const otherKeys = keysOf(headers.others);
@@ -71,11 +70,7 @@ function knownFields(): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-/**
- * True if exports are known to have a column of this name, even a column that no field uses.
- *
- * @param key key of the name, by `headerKey`
- */
+/** True if exports are known to have a column of this name. @param key key of the name, by `headerKey` */
 export function isKnownHeaderKey(key: string): boolean {
   return otherKeys.has(key) || knownFields().has(key);
 }

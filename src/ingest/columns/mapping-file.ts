@@ -28,7 +28,6 @@ const mappingSchema = z.strictObject({
     .optional(),
   /** `none` is for files in which quotes are ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
-  /** `fill` completes short rows with empty cells. */
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
@@ -44,7 +43,6 @@ const mappingSchema = z.strictObject({
   ignore: columnsSchema.optional(),
 });
 
-/** The content of a mapping file, which `--mapping FILE` names. */
 export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof columnSchema>;
 
@@ -57,12 +55,7 @@ export function requireValidSource(name: string): string {
   });
 }
 
-/**
- * Checks the content of a mapping file.
- *
- * @param file name of the file for errors
- * @throws Problem `mapping.invalid` with the position in the file
- */
+/** Checks the content of a mapping file. @throws Problem `mapping.invalid` with the position in the file */
 export function requireValidMapping(content: unknown, file = 'mapping file'): ExportMapping {
   const result = mappingSchema.safeParse(content);
   if (result.success) return result.data;

@@ -52,7 +52,6 @@ export function optOutMeaning(header: string): OptOutMeaning | undefined {
   return isAbout.faxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
 }
 
-/** Texts of the plan: which cells of a column exclude a row. */
 const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   refusal: 'unless the cell says no',
   consent: 'unless the cell says yes',
@@ -78,10 +77,6 @@ export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
 const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
 
-/**
- * Meaning of each kind of answer, by the polarity of its column. The last two kinds are not in the lists of known
- * answers.
- */
 const meanings = {
   yes: { refusal: out, consent: not, basis: not, unclear: unread },
   no: { refusal: not, consent: out, basis: out, unclear: unread },
@@ -97,10 +92,7 @@ type Answer = keyof typeof meanings;
 /** Returns the form in which values of a mapping file are compared with cells. */
 const valueForm = (text: string): string => displayForm(text).toLowerCase();
 
-/**
- * Known answers in any spelling. If several lists have an answer, the last list wins. Signs such as `✓` stay as they
- * are.
- */
+/** Known answers in any spelling. If several lists have an answer, the last list wins. Signs such as `✓` stay. */
 const knownAnswers: ReadonlyMap<string, Answer> = new Map(
   (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
     answers[answer]
@@ -120,12 +112,7 @@ const time =
 /** Maximum length of an answer. A longer cell is free text. */
 const longestAnswer = 200;
 
-/**
- * Finds the meaning of a cell in an opt-out column.
- *
- * @param values values (by `valueForm`) that mean "opted out", from a mapping file; they replace the rule of the
- * polarity
- */
+/** Finds the meaning of a cell. @param values values (by `valueForm`) of a mapping file, which replace the rule */
 export function readOptOutCell(
   cell: string,
   polarity: OptOutPolarity,
@@ -156,7 +143,6 @@ function statesOptOut(cell: string): boolean {
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
-  /** Name of the column for reasons and warnings. */
   readonly name: string;
   /** Values (by `valueForm`) of a mapping file that mean "opted out". They replace the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
@@ -209,15 +195,11 @@ export function optOutsOfMapping(columns: HeaderColumns, mapping: ExportMapping 
   return given;
 }
 
-/** Formats an example of a mapping file that lists the opt-out values of a column. */
 function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
   return `{"columns": {"${fieldOfOptOutScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }
 
-/**
- * Assigns columns that state opt-outs and have no field yet, by their names and by values of the CRM. A column about
- * consent that is empty in the first rows is assigned too, so that later values count as opted out.
- */
+/** Assigns columns that state opt-outs. An empty one is assigned too, so that later values count as opted out. */
 export function takeOptOutColumns(
   columns: HeaderColumns,
   first: ExportSample,
@@ -243,12 +225,7 @@ function freeColumns(columns: HeaderColumns, { header }: ExportSample): (readonl
   return [...header.entries()].filter(([column]) => columns.isFree(column));
 }
 
-/**
- * Refuses a file if a free column may hold opt-outs in an unknown form: its name is about consent or a privacy law, or
- * a cell states an opt-out.
- *
- * @throws Problem `mapping.consent-unclear`
- */
+/** Refuses a file if a free column may state opt-outs in an unknown form. @throws Problem `mapping.consent-unclear` */
 export function refuseUnclearConsents(columns: HeaderColumns, first: ExportSample): void {
   // In a row with an extra delimiter, cells are in the wrong columns.
   const rows = first.rows.filter((row) => row.length <= first.header.length);
@@ -277,7 +254,6 @@ export function refuseUnclearConsents(columns: HeaderColumns, first: ExportSampl
 export class OptOutCounts {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
-    /** Values of the mapping file that no cell has had yet. */
     readonly absent: Set<string>;
     optedOut: number;
     unread: number;

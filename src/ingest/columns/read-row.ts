@@ -24,7 +24,6 @@ import type { ColumnMap } from './column-map.ts';
 import { meansNoValue, type OptOutScope } from './fields.ts';
 import { contactIdOf } from './recognise-export.ts';
 
-/** A record of an export, ready to be staged. */
 export interface StagedRow {
   readonly rowNumber: number;
   readonly contactId: string;
@@ -38,7 +37,6 @@ export interface StagedRow {
   readonly keys: readonly string[];
 }
 
-/** Values of a row that cannot be read. */
 const unread = {
   outcome: 'malformed',
   identity: {},
@@ -48,11 +46,7 @@ const unread = {
 } as const;
 const noIdentifier = 'no email of one person, profile URL or service id, and no name together with a company';
 
-/**
- * Makes the reader of an export's records.
- *
- * @returns a function of a record's cells, its number from 1, and why it cannot be read (undefined if it can)
- */
+/** Makes a function of a record's cells, its number from 1, and why it cannot be read. */
 export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
@@ -85,10 +79,7 @@ export function createRowReader(
   };
 }
 
-/**
- * Makes a check of records. The check returns the first column that does not clearly allow the contact, if there is
- * one.
- */
+/** Makes a function that returns the first column of a record that does not clearly allow the contact. */
 function optOutCheck(
   { optOuts }: ColumnMap,
   scope: OptOutScope,
@@ -130,7 +121,6 @@ function createIdentityReader({ fields }: ColumnMap): IdentityReader {
 
 type CellParser = (cell: string) => string | undefined;
 
-/** Returns the first readable value of these columns. */
 function first(cells: readonly string[], columns: readonly number[], parse: CellParser): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
@@ -141,9 +131,7 @@ function first(cells: readonly string[], columns: readonly number[], parse: Cell
   return undefined;
 }
 
-/**
- * Returns each e-mail once: work e-mails first, then free mail, then shared mailboxes, each in the order of columns.
- */
+/** Returns each e-mail once: work e-mails first, then free mail, then shared mailboxes, by column. */
 function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
   const found: string[] = [];
   for (const column of columns) {

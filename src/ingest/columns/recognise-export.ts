@@ -9,12 +9,7 @@ import { commonHeaders } from './known-headers.ts';
 /** Number of typical column names that show a CRM. A single one may be a coincidence. */
 const enoughOwnNames = 2;
 
-/**
- * Recognises the CRM that wrote a file, by its header and the record ids in its first rows.
- *
- * @returns undefined if the CRM is uncertain or the ids are those of another program: a wrong CRM would mix ids of two
- * sources
- */
+/** Recognises the CRM that wrote a file. Undefined if uncertain: a wrong CRM would mix ids of two sources. */
 export function recogniseExport(first: ExportSample): CrmExport | undefined {
   const names = first.header.map(tidyHeader);
   const found = crmExports.filter((known) => {
@@ -74,14 +69,9 @@ function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): b
   return distinctiveId !== undefined && ids.length > 0 && ids.every((id) => distinctiveId.test(id));
 }
 
-/** Columns that only `enrich export` writes. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
-/**
- * Refuses a file that `enrich export` wrote. It can mix sources, and has apostrophes before formulas.
- *
- * @throws Problem `export.own-file`
- */
+/** Refuses a file of `enrich export`, which can mix sources. @throws Problem `export.own-file` */
 export function refuseOwnFile(path: string, header: readonly string[]): void {
   const keys = header.map(headerKey);
   const isOwn = keys[0] === 'source' && keys.includes('contactid');
@@ -101,12 +91,7 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
 /** Maximum length of a record id, which must fit into an index entry. Ids of CRMs are far shorter. */
 const longestId = 500;
 
-/**
- * Returns the id of a contact: its record id, or a hash of its first identity key (ids appear where personal data is
- * forbidden), or an id of the row.
- *
- * @param cell the record id; empty without a column of ids
- */
+/** Returns a contact's record id (`cell`), else a hash of its first key, else an id of the row. */
 export function contactIdOf(
   source: string,
   cell: string,
@@ -129,10 +114,7 @@ function canonicalId(source: string, id: string): string {
   return idPrefix !== undefined && id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id;
 }
 
-/**
- * Computes the last three characters of an 18-character Salesforce id. Each tells which of five characters are
- * capitals.
- */
+/** Computes the end of an 18-character Salesforce id. Each character tells which of five characters are capitals. */
 function salesforceSuffix(id: string): string {
   const capitals = id.split('').map((character) => Number(/[A-Z]/.test(character)));
   return [0, 5, 10]

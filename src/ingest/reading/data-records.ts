@@ -6,19 +6,12 @@ import { isBlankRecord, linesLeftOutWarning, type Layout } from './layout.ts';
 import type { OpenedExport } from './open-export.ts';
 import { createParser } from './records.ts';
 
-/** A record below the header that is not blank. */
 export interface DataRecord {
   readonly cells: readonly string[];
-  /** Why the record cannot be read. Undefined if it can. */
   readonly fault: string | undefined;
 }
 
-/**
- * Reads the records of contacts in batches, without the header, blank lines, and lines above or below the table.
- *
- * @param onWarning called at the end with what was left out
- * @throws Problem `export.*`
- */
+/** Reads contacts in batches, without blank lines and lines outside the table. @throws Problem `export.*` */
 export async function* readDataRecords(
   opened: OpenedExport,
   onWarning: (warning: string) => void,
@@ -43,10 +36,7 @@ export async function* readDataRecords(
   if (left > 0) onWarning(linesLeftOutWarning(left, 'below the table'));
 }
 
-/**
- * Makes a check that marks a record with too many or too few cells as malformed. The wrong delimiter can be anywhere,
- * so cells could get into wrong columns.
- */
+/** Marks a record with too many or too few cells as malformed: its cells could be in wrong columns. */
 function createCheck({
   file,
   layout: { header },
@@ -71,17 +61,11 @@ function createCheck({
   };
 }
 
-/** Maximum length of a cell that can be the name of a column in a second header. */
 const longestName = 100;
 /** Minimum share of well-known names that makes a row a second header. Contacts rarely have so many. */
 const fewestKnown = 0.75;
 
-/**
- * Makes a check for second headers in a file that was joined from several files.
- *
- * @returns a function: `same` if a record repeats the header, in any spelling; `other` if it names other columns, which
- * the rows below then have
- */
+/** Finds a repeated header (`same`), or the header of another file that was appended (`other`). */
 function createHeaderCheck(
   names: readonly string[],
 ): (cells: readonly string[]) => 'same' | 'other' | undefined {

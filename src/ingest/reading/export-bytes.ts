@@ -8,12 +8,8 @@ import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 
-/** Bytes per read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
-/**
- * Bytes of each piece of work, between which the event loop serves the database. The objects of a piece fit the young
- * generation of the heap: with 128 KB, page faults doubled the time in the kernel.
- */
+/** Bytes between which the event loop serves the database. With 128 KB, page faults doubled the time in the kernel. */
 const pieceBytes = 64 * 1024;
 
 const headBytes = 4_096;
@@ -27,11 +23,7 @@ export interface FileState {
   readonly modifiedMilliseconds: number;
 }
 
-/**
- * Reads the state of a file, and refuses a file that cannot be an export.
- *
- * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
- */
+/** Reads the state of a file, and refuses a file that cannot be an export. @throws Problem `export.*` */
 export async function fileState(path: string): Promise<FileState> {
   const found = await stat(path).catch(refusing(path));
   if (!found.isFile())
@@ -43,11 +35,7 @@ export async function fileState(path: string): Promise<FileState> {
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
 }
 
-/**
- * Computes SHA-256 (in hexadecimal) of the stored bytes of a file. A run is bound to this hash of its export.
- *
- * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
- */
+/** Computes SHA-256 (in hexadecimal) of the stored bytes, to which a run is bound. @throws Problem `export.*` */
 export async function hashExport(path: string, signal?: AbortSignal): Promise<string> {
   await fileState(path);
   const hash = createHash('sha256');
@@ -67,11 +55,7 @@ export async function readFileHead(path: string): Promise<{ readonly head: Buffe
   throw emptyFileProblem(path);
 }
 
-/**
- * Reads the stored bytes of a file in pieces. All pieces share one buffer, so a piece is valid until the next one.
- *
- * @throws Problem `export.missing`, `export.unreadable`
- */
+/** Reads the stored bytes in pieces, each valid until the next one. @throws Problem `export.*` */
 async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(path).catch(refusing(path));
   const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
@@ -90,11 +74,7 @@ async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenera
   }
 }
 
-/**
- * Reads the bytes of a file in pieces, and unpacks gzip. A piece is valid until the next one.
- *
- * @throws Problem `export.unreadable`, `export.gzip-damaged`, `export.too-large`
- */
+/** Reads and unpacks the bytes in pieces, each valid until the next one. @throws Problem `export.*` */
 export async function* readBytes(
   path: string,
   gzip: boolean,
@@ -136,7 +116,6 @@ export async function* readBytes(
   }
 }
 
-/** Makes the error for a file that is empty or has only blank lines. */
 export function emptyFileProblem(path: string): Problem {
   return new UsageProblem('export.empty', 'the file is empty', {
     where: path,
@@ -170,12 +149,7 @@ function fileProblem(path: string, cause: unknown): Problem {
   });
 }
 
-/**
- * Refuses a file that is not delimited text.
- *
- * @param head the first kilobytes, unpacked
- * @throws Problem `export.not-csv`
- */
+/** Refuses a file that is not delimited text. @param head first kilobytes, unpacked @throws Problem `export.not-csv` */
 export function refuseUnreadableFormat(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
   // Latin-1 has one character per byte. The file name distinguishes a workbook from another ZIP archive.
@@ -193,7 +167,6 @@ export async function refuseChangedFile(path: string, before: FileState): Promis
     throw changedExportProblem(path);
 }
 
-/** Makes the error for a file that differs from the content of its run. */
 export function changedExportProblem(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,

@@ -2,22 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { readBytes, readFileHead, refuseUnreadableFormat } from './export-bytes.ts';
 
-/** A file and its encoding. */
 export interface EncodedFile {
   readonly path: string;
   readonly gzip: boolean;
-  /** Label of an encoding that TextDecoder knows. */
   readonly encoding: string;
   /** True if the operator has named the encoding. */
   readonly isGiven: boolean;
 }
 
-/**
- * Finds the encoding of a file: the given one, UTF-16 by its byte order mark, otherwise UTF-8.
- *
- * @param given label from the operator
- * @throws Problem `export.not-csv`, `mapping.encoding`, `export.*`
- */
+/** Finds the encoding: given, by UTF-16's byte order mark, or UTF-8. @throws Problem `mapping.encoding`, `export.*` */
 export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
   const { head, gzip } = await readFileHead(path);
   refuseUnreadableFormat(path, head);
@@ -28,7 +21,6 @@ export async function findEncoding(path: string, given: string | undefined): Pro
   return { path, gzip, encoding, isGiven: false };
 }
 
-/** Checks the label of an encoding that the operator gave. @throws Problem `mapping.encoding` */
 function checkedEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -55,12 +47,7 @@ function refuseControls(path: string, head: Buffer): void {
   );
 }
 
-/**
- * Reads the text of a file in pieces, without a byte order mark.
- *
- * @param onBytes called with the bytes of each piece, which are valid until it returns
- * @throws Problem `export.encoding`, `export.unreadable`, `export.gzip-damaged`, `export.too-large`
- */
+/** Reads text in pieces, without a byte order mark. `onBytes` gets the bytes. @throws Problem `export.*` */
 export async function* readText(
   file: EncodedFile,
   signal?: AbortSignal,
@@ -104,16 +91,11 @@ async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem
   });
 }
 
-/** Maximum number of cells that an error shows, and of characters of each cell. */
 const shownCells = 3;
 const shownCharacters = 60;
-/** Maximum characters of a line that are searched for foreign cells. */
 const longestLine = 1_000_000;
 
-/**
- * Returns the first cells that are not UTF-8. One character per byte is enough, because delimiters and line ends are
- * ASCII.
- */
+/** Returns the first cells that are not UTF-8. Delimiters and line ends are ASCII in Latin-1 too. */
 async function foreignCells({ path, gzip }: EncodedFile): Promise<{ line: number; text: string }[]> {
   const found: { line: number; text: string }[] = [];
   let line = 0;

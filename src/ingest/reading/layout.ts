@@ -6,7 +6,6 @@ import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFileProblem } from './export-bytes.ts';
 import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
 
-/** The position of the header in a file, and how cells are separated. */
 export interface Layout {
   readonly dialect: Dialect;
   readonly header: string[];
@@ -14,24 +13,16 @@ export interface Layout {
   readonly recognised: boolean;
   /** Number of records above the header, such as titles, notes and `sep=;`. */
   readonly recordsBefore: number;
-  /** The first rows, without blank lines and lines with one cell. */
   readonly rows: readonly (readonly string[])[];
   readonly warnings: readonly string[];
 }
 
 /** Maximum number of notes above a header. The longest notes that we have seen had a dozen lines. */
 const recordsSearched = 40;
-/** Number of rows below the header that serve as samples of the cells. */
 const rowsCompared = 100;
-/** Maximum length of a cell that can be the name of a column. */
 const longestName = 200;
 
-/**
- * Finds delimiter and header by the delimiter that splits a line into known column names. Counting delimiters would
- * fail for cells with commas in a file with semicolons.
- *
- * @returns also the syntax check, to continue with the rest
- */
+/** Finds the delimiter that splits a line into known names: counting fails for cells with commas. */
 export function findLayout(
   path: string,
   sample: string,
@@ -98,7 +89,6 @@ export function isBlankRecord(record: readonly string[]): boolean {
   return record.length === 1 && record[0]!.trim() === '';
 }
 
-/** Formats a warning about lines that were left out. */
 export function linesLeftOutWarning(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
   return `${formatCount(lines, 'line')} ${where} ${verb} left out`;

@@ -11,7 +11,6 @@ export interface OpenedExport {
   readonly file: CheckedExportFile;
   readonly layout: Layout;
   readonly columns: ColumnMap;
-  /** True if short rows are completed with empty cells. */
   readonly fillsShortRows: boolean;
   readonly warnings: readonly string[];
 }
@@ -23,9 +22,7 @@ export interface CheckedExportFile extends EncodedFile {
 }
 
 export interface ReadingOptions {
-  /** Content of a mapping file. */
   readonly mapping?: Readonly<Record<string, unknown>> | undefined;
-  /** The source of the contacts, if the operator has named it. */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -33,12 +30,7 @@ export interface ReadingOptions {
 /** Size of the sample that contains any header, notes above it, and some hundred rows. */
 const sampleCharacters = 256 * 1024;
 
-/**
- * Reads a file once to its end, and decides its encoding, delimiter, line ends, header and columns. A file with a
- * damaged line is refused before any row is staged.
- *
- * @throws Problem `export.*`, `mapping.*`
- */
+/** Reads a file once to its end and finds its layout and columns. @throws Problem `export.*`, `mapping.*` */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { signal, source } = options;
   const mapping = options.mapping && requireValidMapping(options.mapping);
@@ -77,12 +69,7 @@ async function readToEnd(
   return { layout, sha256: file.gzip ? await hashExport(file.path, signal) : hash.digest('hex') };
 }
 
-/**
- * Makes errors about a downloaded copy name the original export.
- *
- * @param path path of the copy
- * @param shown name of the export that the operator knows
- */
+/** Makes errors about a downloaded copy (`path`) name the original export (`shown`). */
 export async function withOriginalName<Result>(
   path: string,
   shown: string,

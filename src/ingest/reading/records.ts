@@ -5,22 +5,15 @@ import { UsageProblem } from '../../domain/problem.ts';
 /** How cells are separated, and whether quotes enclose them. LF and CRLF end lines. */
 export interface Dialect {
   readonly delimiter: string;
-  /** `none` if quotes are ordinary characters that do not enclose cells. */
   readonly quotes?: 'none' | undefined;
 }
 
-/** Delimiters that are recognised without a mapping file. */
 export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
 
 /** Maximum length of a record. A longer one shows wrong quotes or line ends. */
 const longestRecord = 4 * 1024 * 1024;
 
-/**
- * Makes a parser of text in pieces, whose syntax `SyntaxCheck` has checked. Papaparse's internal `Parser` also tells
- * how much text waits for the end of a record.
- *
- * @returns a function from the next piece to its records
- */
+/** Makes a parser of pieces of text. Papaparse's `Parser` also tells how much text waits for the end of a record. */
 export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
   const parser = papaparse(dialect);
   let rest = '';
@@ -85,9 +78,7 @@ export class SyntaxCheck {
   #isQuoted = false;
   /** Last character of a piece, if its meaning depends on the next piece. */
   #kept: string;
-  /** Number of the line in which the next piece begins. */
   #line = 1;
-  /** Line of the quote that opened the current cell. */
   #openLine = 1;
 
   constructor(path: string, dialect: Dialect) {
@@ -120,7 +111,6 @@ export class SyntaxCheck {
     this.#line = this.#lineAt(text, text.length - this.#kept.length);
   }
 
-  /** Ends the check. @throws Problem `export.unclosed-quote` */
   finish(): void {
     if (!this.#isQuoted || this.#kept === '"') return;
     throw new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
@@ -129,7 +119,6 @@ export class SyntaxCheck {
     });
   }
 
-  /** Checks a part of the text outside quotes. */
   #checkOutside(text: string, start: number, end: number): void {
     // Most parts between quoted cells are a single delimiter.
     if (end === start + 1 && text[start] === this.#dialect.delimiter) return;
@@ -167,7 +156,6 @@ const quotesAsText =
   'inside of quotes, a quote is written twice; if quotes are ordinary characters of this file, write quotes: none in ' +
   'a mapping file (--mapping FILE)';
 
-/** Counts the line feeds of a text up to a position. */
 function countLines(text: string, end: number): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;

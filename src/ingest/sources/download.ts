@@ -7,9 +7,7 @@ import {
   Problem,
 } from '../../domain/problem.ts';
 
-/** An export on another machine. */
 export interface RemoteExport {
-  /** Name of the export for messages, without secrets. */
   readonly shown: string;
   /** Opens the content of the export. @throws Problem if a retry cannot help, and any other error if it can */
   open(signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>>;
@@ -18,12 +16,7 @@ export interface RemoteExport {
 /** Pauses before the retries. Together they outlast the restart of a server. */
 const pauses: readonly number[] = [1_000, 5_000, 15_000, 40_000];
 
-/**
- * Downloads a remote export. After an interruption, the transfer starts again from the beginning.
- *
- * @param write stores the content, and removes what it has stored if the content ends with an error
- * @throws Problem `export.*`
- */
+/** Downloads a remote export, from the beginning after an interruption. @throws Problem `export.*` */
 export async function download<Stored>(
   remote: RemoteExport,
   write: (content: AsyncIterable<Uint8Array>) => Promise<Stored>,
@@ -43,9 +36,7 @@ export async function download<Stored>(
   }
 }
 
-/**
- * True if only another URL or certificate can help. An unreachable name server has another code than an unknown host.
- */
+/** True if only another URL or certificate can help. */
 function isLasting(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOTFOUND' || (code !== undefined && isTlsTrustError(code));
@@ -59,10 +50,7 @@ function unreachable(cause: unknown, { shown: where }: RemoteExport): Problem {
   });
 }
 
-/**
- * Returns a name of the error for the log. Messages of HTTP clients contain URLs with secrets, so only codes are
- * logged.
- */
+/** Names an error for the log. Messages of HTTP clients contain URLs with secrets, so only codes are logged. */
 function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');

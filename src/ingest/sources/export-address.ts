@@ -5,7 +5,6 @@ import { isLoopback } from '../../domain/text/url-parts.ts';
 interface AnyAddress {
   /** The address on one line without secrets, which a run stores. `parseAddress` can read it. */
   readonly text: string;
-  /** Short name of the export, such as its file name. */
   readonly name: string;
   /** The address for errors and lists; a name if the export has no address. */
   readonly shown: string;
@@ -23,15 +22,9 @@ export type ExportAddress = AnyAddress &
     | { readonly kind: 'query'; readonly sql: string }
   );
 
-/** Replaces a part of a URL that may be secret. */
 const withheld = '?…';
 
-/**
- * Parses the address of an export: a path, `-`, `https://…`, `s3://bucket/key`, `query:SQL`, or a stored text.
- *
- * @param folder base of a relative path
- * @throws Problem `export.address`
- */
+/** Parses an address, or its stored text. @param folder base of a relative path @throws Problem `export.address` */
 export function parseAddress(text: string, folder: string): ExportAddress {
   if (text === '-') {
     const name = 'standard input';
@@ -73,12 +66,7 @@ function httpAddress(text: string): ExportAddress {
   return { kind: 'http', url: url.href, text: shown, name, shown, canBeFetchedAgain: url.href === shown };
 }
 
-/**
- * Refuses http to other machines, because others can read and change such data on the way.
- *
- * @param from the URL that redirects: another machine must not redirect to a service on this one
- * @throws Problem `export.address`
- */
+/** Refuses http to other machines. @param from the URL that redirects, never to a service on this machine */
 export function refusePlainHttp(url: URL, from = url): void {
   if (url.protocol === 'https:') return;
   if (url.protocol === 'http:' && from.protocol === 'http:' && isLoopback(url.hostname)) return;

@@ -7,19 +7,12 @@ import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { listObjects } from './s3-objects.ts';
 
-/** An export that a schedule has found. */
 export interface FoundExport {
   readonly address: ExportAddress;
-  /** Time of the last change in milliseconds since 1970. Undefined if unknown. */
   readonly modified?: number | undefined;
 }
 
-/**
- * Finds the exports of a schedule at a scheduled time. Patterns skip hidden files and files that end in `.part`, `.tmp`
- * or `.crdownload`, which are incomplete.
- *
- * @returns all exports for `every-new`, the oldest first; otherwise at most one
- */
+/** Finds a schedule's exports: all for `every-new`, the oldest first; otherwise at most one. Skips incomplete files. */
 export async function findExports(
   choice: ExportChoice,
   asOf: Date,
@@ -41,11 +34,7 @@ export async function findExports(
   return choice.kind === 'every-new' ? found : found.slice(-1);
 }
 
-/**
- * Refuses a pattern with `*` or `?` in a folder, and a pattern in a web URL, which cannot be listed.
- *
- * @throws Problem `export.pattern`
- */
+/** Refuses a pattern in a folder, or in a web URL, which cannot be listed. @throws Problem `export.pattern` */
 export function requireValidPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
     throw new UsageProblem('export.pattern', what, { where: address.shown, next });
@@ -77,8 +66,7 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   for (const entry of entries) {
     if (entry.isDirectory() || !fits(entry.name)) continue;
     const path = join(folder, entry.name);
-    // A file that cannot be read by its name, such as a name that is not UTF-8, is listed, and refused when it is
-    // opened.
+    // A file whose name is not UTF-8 is listed, and refused when it is opened.
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile() ?? true)
       files.push({ address: parseAddress(path, '/'), modified: found?.mtimeMs ?? 0 });

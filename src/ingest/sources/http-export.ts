@@ -7,15 +7,10 @@ import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 
 const connectMilliseconds = 15_000;
-/** Time without data after which the server counts as unreachable. */
 const silenceMilliseconds = 60_000;
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/**
- * Opens an export at a web URL. `fetch` follows redirects, and sends a login only to the host of the URL.
- *
- * @param use must end before the connections are closed
- */
+/** Opens an export at a web URL while `use` runs. `fetch` sends a login only to the host of the URL. */
 export async function withHttpExport<Result>(
   address: HttpAddress,
   use: (remote: RemoteExport) => Promise<Result>,

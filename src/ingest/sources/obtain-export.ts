@@ -14,21 +14,13 @@ import { removeStagedFile, writeStaged, type StagedContent } from './staging-dir
 export interface ExportAccess {
   readonly stagingDirectory: string;
   readonly s3: S3Settings;
-  /** Database pool for exports by query. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
-  /** Maximum size of an export, in bytes. */
   readonly maxBytes?: number | undefined;
-  /** Pauses before the retries of a download, in milliseconds. */
   readonly retryPauses?: readonly number[] | undefined;
 }
 
-/**
- * Makes an export available on this machine, and computes its hash, with bounded memory. A local file stays in place.
- * Other exports go to the staging directory; the caller assigns the file to a run or removes it.
- *
- * @throws Problem `export.*`
- */
+/** Makes an export available on this machine. The caller owns the staged file. @throws Problem `export.*` */
 export async function obtainExport(
   address: ExportAddress,
   access: ExportAccess,
@@ -55,12 +47,7 @@ export async function obtainExport(
   }
 }
 
-/**
- * Finds the export of a run on this machine: the file downloaded for the run, or a new download with the same hash.
- *
- * @param options.fetched path of the downloaded file
- * @throws Problem `export.*`
- */
+/** Finds the export of a run, or downloads it again. @param options.fetched path of the downloaded file */
 export async function findExportContent(
   run: { readonly filePath: string; readonly fileSha256: string },
   access: ExportAccess,

@@ -3,17 +3,10 @@ import { to as copyTo } from 'pg-copy-streams';
 import { readBackendPid } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 
-/**
- * Maximum duration of a query. Sorting millions of rows takes minutes, but a long transaction holds back the vacuum of
- * the whole database.
- */
+/** Maximum duration of a query, because a long transaction holds back the vacuum of the whole database. */
 const longestMinutes = 30;
 
-/**
- * Reads the rows of a query as CSV with a header, in a read-only transaction. Sorting gives equal rows an equal hash.
- *
- * @throws Problem `export.query`
- */
+/** Reads the rows of a query as CSV, sorted so that equal rows have an equal hash. @throws Problem `export.query` */
 export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const client = await pool.connect();
   let failed = true;
@@ -50,8 +43,7 @@ function cancelling(pool: Pool, process: number): () => void {
 
 async function statementOf(client: PoolClient, sql: string): Promise<string> {
   const query = sql.trim().replace(/(?:\s*;)+$/, '');
-  // Declaring a cursor in the extended protocol accepts only one statement, which reads. So PostgreSQL refuses text
-  // that would close the parentheses below and leave the transaction.
+  // A cursor accepts one statement, which reads, so text cannot close the parentheses below and leave the transaction.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
     text: `declare enrich_rows cursor for ${query}\n`,
     queryMode: 'extended',
@@ -63,10 +55,7 @@ async function statementOf(client: PoolClient, sql: string): Promise<string> {
   return `copy (${sorted}) to stdout with (format csv, header true)`;
 }
 
-/**
- * Turns an error of the query into a Problem. Errors in the middle of the rows quote cells, so their message is hidden.
- * Errors of the statement quote only names.
- */
+/** Turns an error of the query into a Problem. Errors in the middle of the rows quote cells, so those are hidden. */
 function asProblem(error: unknown): unknown {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;

@@ -4,7 +4,6 @@ import type { ExportAddress } from './export-address.ts';
 
 export interface S3Object {
   readonly key: string;
-  /** Time of the last change in milliseconds since 1970. */
   readonly modified: number;
 }
 

@@ -7,7 +7,6 @@ import { emptyFileProblem } from '../reading/export-bytes.ts';
 
 export interface StagedContent {
   readonly path: string;
-  /** SHA-256 of the content, in hexadecimal. */
   readonly sha256: string;
 }
 
@@ -17,12 +16,7 @@ const maxExportBytes = 16 * 1024 ** 3;
 /** Age after which a file counts as abandoned. A program that writes to standard input can pause for hours. */
 const abandonedAfterMilliseconds = 24 * 3_600_000;
 
-/**
- * Writes a downloaded export to a file, readable only by this user. If the content ends with an error, the file is
- * removed. The name ends in `.part` until the file is complete, then it is the hash and a random part.
- *
- * @param where name of the export for errors
- */
+/** Writes a downloaded export to a file, which ends in `.part` until it is complete. @param where name for errors */
 export async function writeStaged(
   folder: string,
   content: AsyncIterable<Uint8Array>,

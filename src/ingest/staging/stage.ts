@@ -18,7 +18,6 @@ export interface StagingOptions extends ReadingOptions {
   /** The run. Its `file_sha256` is the hash of the content to read. */
   readonly runId: string;
   readonly path: string;
-  /** Called with the number of rows read so far. */
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
@@ -29,12 +28,7 @@ export interface StagedExport {
   readonly warnings: readonly string[];
 }
 
-/**
- * Streams an export into `enrichment.run_rows` with bounded memory. An unreadable record, or one without an identity,
- * gets its outcome at once. One transaction stages all rows; a second process that stages the run waits.
- *
- * @returns undefined if the run is already staged
- */
+/** Streams an export into `enrichment.run_rows` in one transaction. Undefined if the run is already staged. */
 export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
   const { pool, runId, path, signal } = options;
   const opened = await openExport(path, options);
@@ -65,10 +59,8 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
 /** First number of the advisory lock for staging. The second number is a hash of the run's id. */
 const stagingLock = 730_591;
 
-/** Maximum number of malformed rows that a warning names. */
 const shownFaults = 3;
 
-/** Counts the rows of an export and collects warnings. */
 class StagingFigures {
   rows = 0;
   malformed = 0;
@@ -121,10 +113,7 @@ class StagingFigures {
   }
 }
 
-/**
- * Makes lines for COPY, in pieces of some hundred rows. Pieces are bytes, because garbage collection of strings took a
- * third of the time.
- */
+/** Makes lines for COPY, as bytes: garbage collection of strings took a third of the time. */
 async function* copyLines(
   runId: string,
   opened: OpenedExport,
@@ -142,7 +131,6 @@ async function* copyLines(
   }
 }
 
-/** Columns of `enrichment.run_rows`, in the order of `copyLine`. */
 const copyColumns = [
   'run_id',
   'row_number',
@@ -170,10 +158,7 @@ function copyLine(runId: string, row: StagedRow): string {
   return `${special.test(head) ? fields.map(escaped).join('\t') : head}\t${escaped(cells)}`;
 }
 
-/**
- * Matches characters that COPY needs escaped. One test covers a line: nearly no line has them, and normalised texts
- * have no tabs.
- */
+/** Matches what COPY needs escaped. One test covers a line, because nearly no line has it. */
 const special = /[\\\n\r]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
@@ -182,13 +167,11 @@ function escaped(text = ''): string {
   return special.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found]!) : text;
 }
 
-/** Formats an array for PostgreSQL. */
 function arrayOf(items: readonly string[]): string {
   const quoted = items.map((item) => (/["\\]/.test(item) ? item.replace(/["\\]/g, '\\$&') : item));
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
 }
 
-/** Marks the run as staged, and stores the header, mapping and source of its file. */
 async function finishStaging(
   client: PoolClient,
   runId: string,

@@ -45,19 +45,13 @@ export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
   return { id, name: name ?? ([first, last].filter(Boolean).join(' ') || undefined) };
 }
 
-/** The team's use of the rate windows of one operation. */
 export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 
-/** The team's use of credits. */
 export type CreditUsage = ReturnType<typeof readCreditUsage>;
 
 const operationUsage = z.looseObject({ minute: lenientObject, hour: lenientObject, day: lenientObject });
 
-/**
- * Reads the team's use of its rate windows. Entries in an unknown format are left out. Pure.
- *
- * @returns `path` and `action` are the service's names, such as `api/v1/people` and `bulk_match`
- */
+/** Reads the team's use of its rate windows, by the service's names. Entries in an unknown format are left out. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
   return Object.entries(data).flatMap(([key, value]) => {

@@ -53,7 +53,6 @@ const contactEmail = {
   extrapolated_email_confidence: 'number',
 } as const satisfies Shape;
 
-/** Shape of a person that the team has saved. */
 const contact = {
   ...each('id, person_id, account_id, organization_id, creator_id, contact_stage_id', 'text'),
   ...each('first_name, last_name, name, title, headline, organization_name, email, email_status', 'text'),
@@ -75,7 +74,6 @@ const contact = {
   email_status_unavailable_reason: 'any',
 } as const satisfies Shape;
 
-/** Shape of the members that companies and saved companies share. */
 const company = {
   ...each('id, name, website_url, proflink_url, microblog_url, socialnet_url, logo_url', 'text'),
   ...each('primary_domain, proflink_uid', 'text'),
@@ -102,7 +100,6 @@ const organization = {
   org_chart_sector: 'text',
 } as const satisfies Shape & Record<keyof Organization, unknown>;
 
-/** Shape of a company that the team has saved. Answers to bulk calls contain saved companies. */
 const account = {
   ...company,
   ...each('domain, team_id, organization_id, source, original_source, created_at', 'text'),
@@ -118,8 +115,7 @@ const personShape = {
   id: 'id',
   ...each('first_name, last_name, name, proflink_url, email', 'identifying'),
   ...each('title, headline, email_status, photo_url, microblog_url, codehost_url, socialnet_url', 'text'),
-  // The interface document describes only the parameter that requests personal e-mails, so the member's name is
-  // assumed.
+  // The interface document describes only the parameter, so the member's name is assumed.
   personal_emails: 'texts',
   extrapolated_email_confidence: 'number',
   // Former employers can only support a match, never contradict it, so they are not strict.
@@ -135,7 +131,6 @@ const personShape = {
 
 type PersonOfAnswer =
   | {
-      /** Documented members that have a value, ready for jsonb. */
       readonly person: Person;
       /** Names of members that were left out because of their types, such as `contact.email`. */
       readonly unread: ReadonlySet<string>;
@@ -202,7 +197,6 @@ function readMember(value: unknown, type: Shape[string], name: string, unread: S
   );
 }
 
-/** Returns the elements of a list that have the right type. */
 function elementsOf(
   value: unknown,
   name: string,
@@ -230,19 +224,14 @@ function saysNothing(value: unknown): boolean {
   return value === false;
 }
 
-/** The answer of a bulk call. */
 export type BulkAnswer = ReturnType<typeof readBulkAnswer>;
 
 interface UnreadableMatch {
   readonly index: number;
-  /** Names of the invalid fields and their expected types, without values. */
   readonly reason: string;
 }
 
-/**
- * Schema of the status of late results. All values are accepted, because the interface document does not list them all.
- * Other members are dropped, because `phone_enrichment` may contain an id that JSON.parse has rounded.
- */
+/** Status of late results, in any wording. Other members are dropped: JSON.parse has rounded their ids. */
 const laterResults = lenient(z.object({ status: z.string().max(100), message: lenientText }));
 
 const envelopeSchema = z.looseObject({
@@ -294,7 +283,6 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
     /** Status `accepted` or `partial_accepted`. After any other status no delivery follows. */
     waterfall: data.waterfall ?? undefined,
     rateLimits: readRateHeaders(answer.headers),
-    /** The complete decompressed body. */
     raw: answer.body,
   };
 }
@@ -313,10 +301,7 @@ const contradicting = new Set([
   'contact.contact_emails.email',
 ]);
 
-/**
- * Maximum number of matches that are read. A call is for ten people, and the work grows with the square of the number
- * of people.
- */
+/** Maximum number of matches that are read, because the work grows with the square of the number. */
 const maxMatches = 100;
 
 function readMatches(all: readonly unknown[]) {
@@ -341,15 +326,9 @@ function readMatches(all: readonly unknown[]) {
       reason: `the answer has ${all.length} elements, of which ${maxMatches} are read`,
     });
   return {
-    /**
-     * People in the order of the answer, which can differ from `details` in order and length. Null: no person was
-     * found, or the element is in `unreadableMatches`.
-     */
+    /** People in the order of the answer. Null: nobody was found, or the element is in `unreadableMatches`. */
     matches,
-    /**
-     * Elements of `matches` that are not valid people, and one entry for all elements beyond the limit. The service may
-     * bill them, but no row gets their data.
-     */
+    /** Elements that are not valid people, and one entry for all beyond the limit. The service may bill them. */
     unreadableMatches,
     /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
     unreadFields: [...unread],
@@ -364,21 +343,14 @@ const matchSchema = z.looseObject({
   credits_consumed: z.unknown().optional(),
 });
 
-/**
- * Reads the answer of a single call. Pure.
- *
- * @throws ServiceFailure, even for an invalid person, because there is no other person to keep
- */
+/** Reads the answer of a single call. Pure. @throws ServiceFailure, even for an invalid person */
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const { data, requestId } = readAnswer(answer, endpoint, matchSchema);
   const read = readPerson(data.person ?? {});
   if ('unreadable' in read) throw mapFailure(answer, endpoint);
   return {
     requestId,
-    /**
-     * The found person; undefined if there is none. A person without data counts as not found, because the service
-     * bills only data. A miss may also be a person with only a company, which the identity rule rejects.
-     */
+    /** Undefined also for a person without data, because the service bills only data. */
     person: Object.keys(read.person).length > 0 ? read.person : undefined,
     waterfall: data.waterfall ?? undefined,
     /** Billed credits. The interface document does not describe them here, but some services send them. */

@@ -5,13 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const byteOrderMark = 0xfeff;
 
-/**
- * Parses a body as JSON. If the body is a JSON string that contains JSON (observed with 429), the inner document is
- * parsed.
- *
- * @returns the value without NUL and lone surrogates, which PostgreSQL refuses, and with each integer `request_id` as a
- *   text; undefined if the body is not JSON
- */
+/** Parses JSON, also JSON in a JSON string (observed with 429), without text that PostgreSQL refuses. */
 export function readJson(body: Buffer): unknown {
   const decoded = body.toString('utf8');
   const outer = parse(decoded.charCodeAt(0) === byteOrderMark ? decoded.slice(1) : decoded);
@@ -21,10 +15,7 @@ export function readJson(body: Buffer): unknown {
 /** Pattern of escape sequences that produce a NUL or a lone surrogate. Nothing else in JSON can produce them. */
 const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/**
- * Pattern of an integer `request_id`, because JSON.parse rounds 64-bit numbers. Inside a string the quotes are escaped,
- * so the pattern matches only members.
- */
+/** An integer `request_id`, which JSON.parse would round. Quotes inside a string are escaped, so only members match. */
 const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
 function parse(text: string): unknown {
@@ -50,11 +41,7 @@ function storable(value: unknown, depth: number): unknown {
   );
 }
 
-/**
- * Returns a value of any type without null, rounded numbers, and levels deeper than data of a person.
- *
- * @returns undefined if nothing is left
- */
+/** Returns a value without null, rounded numbers and deep levels. Undefined if nothing is left. */
 export function tidyJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return isRounded(value) ? undefined : value;
@@ -95,11 +82,7 @@ export type CreditsProblem = 'absent' | 'unreadable' | 'too-large';
 /** Lowest number that is too large for credits. The database column has fourteen digits before the decimal point. */
 const firstTooLarge = 1e14;
 
-/**
- * Reads credits with six exact decimals from a number or text. A float has 15 exact digits, and a price has fewer.
- *
- * @returns either `credits` or `problem`
- */
+/** Reads credits with six exact decimals. A float has 15 exact digits, and a price has fewer. */
 export function readCredits(value: unknown): {
   readonly credits: Credits | undefined;
   readonly problem: CreditsProblem | undefined;
@@ -115,23 +98,13 @@ function problemOf(value: unknown, text: string): CreditsProblem {
   return Number(text) >= firstTooLarge ? 'too-large' : 'unreadable';
 }
 
-/**
- * Removes the error of binary fractions from a price, as in 0.1 + 0.2 = 0.30000000000000004. Large numbers are
- * excluded, because their precision is close to this error.
- *
- * @returns undefined if the digits after the sixth decimal are more than such an error
- */
+/** Removes the error of binary fractions, as in 0.30000000000000004. Undefined if more than such an error is left. */
 function withoutFloatNoise(credits: number): Credits | undefined {
   const rounded = credits.toFixed(6);
   return credits < 1e6 && Math.abs(credits - Number(rounded)) < 1e-9 ? parseCredits(rounded) : undefined;
 }
 
-/**
- * Reads the request id of an object: a signed 64-bit number in answers, a string or a number in deliveries.
- *
- * @param value result of `readJson`, which keeps such integers as text
- * @returns exact text, safe in a URL path and in PostgreSQL; undefined if there is none
- */
+/** Reads a request id from a result of `readJson`, as text that is safe in a URL path and in PostgreSQL. */
 export function readRequestId(value: unknown): string | undefined {
   const id = memberOf(value, 'request_id');
   return typeof id === 'string' ? /^[\w.:-]{1,100}$/.exec(id.trim())?.[0] : undefined;

@@ -29,10 +29,7 @@ interface DeliveredEmail {
   readonly status: string | undefined;
 }
 
-/**
- * Schema of a phone number. Deliveries use names with `_cd`; the interface document's phone number has the names
- * without.
- */
+/** A phone number. Deliveries use names with `_cd`; the interface document's phone number has the names without. */
 const phoneSchema = z.looseObject({
   raw_number: lenientText,
   sanitized_number: lenientText,
@@ -79,13 +76,7 @@ const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|proce
 const maxPeople = 1_000;
 const maxOfOnePerson = 100;
 
-/**
- * Reads a late result and leaves out invalid parts. The interface document shows no payload, but similar services send
- * an object with a list of people. Any other payload is quarantined. Pure.
- *
- * @param body decompressed body
- * @returns undefined if the payload is not such an object
- */
+/** Reads the people of a late result without invalid parts. Undefined for any other payload. Pure. */
 export function readLateResult(body: Buffer) {
   const value = readJson(body);
   const parsed = bodySchema.safeParse(value).data;

@@ -25,10 +25,7 @@ export class ServiceFailure extends Problem {
   /** False only if the call was certainly not billed. */
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
-  /**
-   * Codes of the error, the newest format first: `error_details.code`, then `error_code`; or the code of the
-   * TransportError.
-   */
+  /** Codes of the error: `error_details.code`, then `error_code`; or the code of the TransportError. */
   readonly codes: ErrorCodes;
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
@@ -90,7 +87,6 @@ interface FailureKind {
   readonly mayHaveBeenBilled: boolean;
   readonly what: string;
   readonly next: string;
-  /** Exit code of a command that ends with this failure. */
   readonly exitCode?: number;
 }
 
@@ -199,17 +195,12 @@ export type FailureType = keyof typeof failureKinds;
  */
 export type ErrorCodes = readonly string[];
 
-/**
- * Finds the code that ends with one of these reasons: `INVALID_ACCESS_TOKEN`, or
- * `AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN`.
- */
+/** Finds a code that ends with a reason, such as `AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN`. */
 export function findCodeEndingWith(codes: ErrorCodes, ...reasons: readonly string[]): string | undefined {
   return codes.find((code) => reasons.includes(code.slice(code.lastIndexOf('.') + 1).toUpperCase()));
 }
 
-/**
- * True if a code is about credits: `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED` are, `CREDENTIALS_MISSING` is not.
- */
+/** True for `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED`, but not for `CREDENTIALS_MISSING`. */
 export function areAboutCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }

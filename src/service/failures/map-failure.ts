@@ -13,10 +13,7 @@ import { readRateHeaders } from '../rate-headers.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
 
-/**
- * Pattern of the documented forms of a code, such as `API_INACCESSIBLE` and `result_pending`. Any other text could
- * quote the request.
- */
+/** Documented forms of a code: `API_INACCESSIBLE`, `result_pending`. Any other text could quote the request. */
 const codeForm = /^(?=.{1,100}$)(?:[A-Z]+(?:[._][A-Z0-9]+)*|[a-z]+(?:_[a-z0-9]+)+)$/;
 
 /**
@@ -44,16 +41,12 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint, isPartial = f
   });
 }
 
-/** Reads a number of seconds from a number or text. */
 function secondsOf(value: unknown): number | undefined {
   if (typeof value === 'string') return /^\d{1,9}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/**
- * Returns evidence that a call with the status of a refusal was processed and may have been billed; undefined if there
- * is none.
- */
+/** Returns evidence that a refused call was processed and may have been billed. */
 function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
   const { hasPeople, mayBeBilled: isBilled } = statedBy(body);
@@ -93,10 +86,7 @@ function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType 
   }
 }
 
-/**
- * Maps a call without a complete answer to a failure. The service cannot have processed a call before its first byte
- * was written; afterwards it may have. Pure.
- */
+/** Maps a call without a complete answer. Only a call whose first byte was written can have been processed. Pure. */
 export function mapTransportError(error: TransportError, endpoint: Endpoint): ServiceFailure {
   const type = error.sent ? typeAfterSending(error.code) : typeBeforeSending(error.code);
   return new ServiceFailure(type, {
@@ -159,10 +149,7 @@ function readHeader(text: string | undefined, now: number): number | undefined {
   return httpDate.test(text) ? (Date.parse(text) - now) / 1_000 : undefined;
 }
 
-/**
- * What a body states about errors, people and the bill, whatever the status of the answer. Texts of messages are
- * ignored.
- */
+/** What a body states, whatever the status. Texts of messages are ignored. */
 interface Stated {
   readonly codes: ErrorCodes;
   readonly isFailed: boolean;
@@ -228,11 +215,7 @@ function mayBeBilled(credits: unknown): boolean {
   return credits !== undefined && credits !== null;
 }
 
-/**
- * Reads the answer of a call with the schema of its operation. Pure.
- *
- * @throws ServiceFailure for a status other than success, for a 2xx with a refusal, and for an invalid body
- */
+/** Reads an answer with the schema of its operation. Pure. @throws ServiceFailure unless it is a valid success */
 export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
   const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;
   const parsed = schema.safeParse(value);
