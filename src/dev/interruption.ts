@@ -6,12 +6,7 @@ type EndingSignal = keyof typeof exitCodes;
 /** @param repeated true if an earlier signal has told the process to end */
 type Handler = (signal: EndingSignal, exitCode: number, repeated: boolean) => void;
 
-interface Listener {
-  readonly handle: Handler;
-  repeated: boolean;
-}
-
-const listeners: Listener[] = [];
+const listeners: { readonly handle: Handler; repeated: boolean }[] = [];
 let isListening = false;
 let wasSignalled = false;
 

@@ -79,7 +79,6 @@ export async function exportTable(
   const { query, copy, beginning, ...encoding } = exportFormats[format];
   const statement = query(rowsOf({ table, format, choice }, columns));
   const client = await pool.connect();
-  let failed = true;
   try {
     const copied = client.query(copyTo(`copy (${statement}) to stdout with (${copy})`));
     const bytes = 'encode' in encoding ? await encoding.encode(copied, columns) : copied;
@@ -87,12 +86,10 @@ export async function exportTable(
     for (const stream of [copied, bytes]) stream.on('error', () => {});
     await take(bytes, beginning(columns));
     // The reader, such as `head`, has stopped early, so PostgreSQL is still sending rows.
-    if (!bytes.readableEnded) return undefined;
-    failed = false;
-    return copied.rowCount;
+    return bytes.readableEnded ? copied.rowCount : undefined;
   } finally {
     // A connection within a COPY cannot be reused, so it is closed.
-    client.release(failed);
+    client.release(true);
   }
 }
 

@@ -12,13 +12,7 @@ import {
   type CredentialHeader,
 } from './credential.ts';
 import { readPollAnswer } from './answers/late-result.ts';
-import {
-  createTransport,
-  type Transport,
-  TransportError,
-  type HttpAnswer,
-  type HttpRequest,
-} from './transport.ts';
+import { createTransport, type Transport, TransportError, type HttpAnswer } from './transport.ts';
 import { findCodeEndingWith, ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
 
@@ -26,9 +20,7 @@ export type { CreditUsage, OperationUsage } from './answers/account-answers.ts';
 export type { BulkAnswer, MatchAnswer } from './answers/bulk-answer.ts';
 export type { PollAnswer } from './answers/late-result.ts';
 
-interface ServiceClientSettings extends ServiceSettings {
-  readonly observe?: CallObserver | undefined;
-}
+type ServiceClientSettings = ServiceSettings & { readonly observe?: CallObserver | undefined };
 
 export interface CallExtras {
   readonly reveal?: ExtraNames<'reveal'>;
@@ -109,11 +101,8 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: CallExtras): Q
   };
 }
 
-/** One element of `details` in a bulk call. A single call has the same nine values as query parameters. */
-type Detail = Readonly<Record<string, string>>;
-
-/** Converts the identity of a row to an element of `details`, under the service's names. Empty fields are left out. */
-export function toDetail(identity: Identity): Detail {
+/** Converts an identity to an element of `details` in a bulk call, or to the query of a single call. */
+export function toDetail(identity: Identity): Readonly<Record<string, string>> {
   const fields = {
     first_name: identity.firstName,
     last_name: identity.lastName,
@@ -158,16 +147,27 @@ function createCallOperation(
   return async <Answer>(
     operation: Operation,
     read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
-    request: OperationRequest,
+    { query = {}, body, signal }: OperationRequest,
   ): Promise<Answer> => {
     const endsAt = performance.now() + callTimeoutSeconds * 1_000;
     const exchange = (authorization: CredentialHeader) =>
       observe(operation, async () => {
-        const deadlineMilliseconds = Math.max(0, endsAt - performance.now());
         try {
-          const answer = await transport.send(
-            httpRequest(baseUrl, operation, request, authorization, deadlineMilliseconds),
-          );
+          const answer = await transport.send({
+            method: operation.method,
+            url: new URL(`${baseUrl}${operation.path}${queryText(query)}`),
+            headers: {
+              ...headersOfAll,
+              ...authorization,
+              // The interface document requires this header also for GET. Strict servers refuse it for an empty POST.
+              ...((operation.method === 'GET' || body !== undefined) && {
+                'content-type': 'application/json',
+              }),
+            },
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+            deadlineMilliseconds: Math.max(0, endsAt - performance.now()),
+            signal,
+          });
           const usable = read(answer, operation);
           accepted.add(authorization);
           return usable;
@@ -200,28 +200,6 @@ async function credentialFor(
     if (!(error instanceof UnreadableToken)) throw error;
     throw new ServiceFailure('not-sent.no-token', { endpoint: operation, codes: [error.code] });
   }
-}
-
-function httpRequest(
-  baseUrl: string,
-  operation: Operation,
-  { query = {}, body, signal }: OperationRequest,
-  authorization: CredentialHeader,
-  deadlineMilliseconds: number,
-): HttpRequest {
-  return {
-    method: operation.method,
-    url: new URL(`${baseUrl}${operation.path}${queryText(query)}`),
-    headers: {
-      ...headersOfAll,
-      ...authorization,
-      // The interface document requires this header also for GET. Strict servers refuse it for a POST without a body.
-      ...((operation.method === 'GET' || body !== undefined) && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    deadlineMilliseconds,
-    signal,
-  };
 }
 
 /** True if a 401 means an expired token. The endpoint /people/match answers with plain text, without a code. */

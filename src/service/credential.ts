@@ -77,7 +77,16 @@ export class UnreadableToken extends Error {
 
 /** Reads an access token from its file or from the output of its command. @throws UnreadableToken */
 async function readToken(origin: AccessTokenOrigin): Promise<string> {
-  const reading = 'file' in origin ? readFile(origin.file, 'utf8') : outputOf(origin.command);
+  // The standard error of the command is discarded, because it can quote credentials.
+  const reading =
+    'file' in origin
+      ? readFile(origin.file, 'utf8')
+      : promisify(exec)(origin.command, {
+          timeout: commandMilliseconds,
+          maxBuffer: commandBytes,
+          windowsHide: true,
+          env: commandEnvironment(),
+        }).then(({ stdout }) => stdout);
   const text = await reading.catch((error: unknown) => {
     throw new UnreadableToken(codeOf(error));
   });
@@ -88,17 +97,6 @@ async function readToken(origin: AccessTokenOrigin): Promise<string> {
 
 function fitsHeader(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
-}
-
-/** Returns the output of a shell command. Its standard error is discarded, because it can quote credentials. */
-async function outputOf(command: string): Promise<string> {
-  const { stdout } = await promisify(exec)(command, {
-    timeout: commandMilliseconds,
-    maxBuffer: commandBytes,
-    windowsHide: true,
-    env: commandEnvironment(),
-  });
-  return stdout;
 }
 
 function codeOf(error: unknown): string {

@@ -18,8 +18,9 @@ import {
 import { sameValue } from '../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../src/domain/text/header-name.ts';
 import type { ContactToImport } from '../../src/export/crm-import/read-contacts-to-import.ts';
-import type { WrittenImport } from '../../src/export/crm-import/import-manifest.ts';
 import { writeImportFiles } from '../../src/export/crm-import/write-import-files.ts';
+
+type WrittenImport = Awaited<ReturnType<typeof writeImportFiles>>;
 import { importFolder, importerRules, type CrmRecords } from '../helpers/exports/crm-importers.ts';
 
 const cells = [

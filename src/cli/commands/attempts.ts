@@ -199,10 +199,7 @@ function listDeliveriesCommand(): Command {
     );
 }
 
-interface InboxFlags extends CommonFlags {
-  readonly status?: string;
-  readonly limit: number;
-}
+type InboxFlags = CommonFlags & { readonly status?: string; readonly limit: number };
 
 function replayCommand(): Command {
   return new Command('replay')

@@ -12,16 +12,11 @@ import type { Session } from '../session/session.ts';
 import { reportFailure } from '../terminal/output.ts';
 import type { SharedSession } from './shared-session.ts';
 
-interface Approval {
-  readonly shown: ReadonlySet<string>;
-  readonly maximum: number;
-}
-
 /** Refuses a run unless the caller has seen its plan and the plan costs at most the maximum. */
 export async function checkPlan(
   session: Session,
   spec: SpecifiedRun,
-  { shown, maximum }: Approval,
+  { shown, maximum }: { readonly shown: ReadonlySet<string>; readonly maximum: number },
 ): Promise<void> {
   const credits = parseCreditsFlag('max_credits', String(maximum), 'write a number such as 500 or 12.5');
   const begun = await findUnfinishedRun(session.warehouse, spec);

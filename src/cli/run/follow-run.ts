@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
-import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText, type RunStatus } from '../../contract/run-transitions.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
@@ -66,13 +65,11 @@ function progressTeller(): (status: RunStatus, line: string) => void {
   };
 }
 
-export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
-
 async function followRun(
   session: Session,
   handle: WorkflowHandle,
   signal: AbortSignal,
-  onPlan?: OnPlan,
+  onPlan?: (run: RunRecord) => void,
 ): Promise<void> {
   const runId = handle.workflowId;
   let isPlanned = false;
@@ -84,7 +81,7 @@ async function followRun(
     if (run.plan && !isPlanned) {
       isPlanned = true;
       keepProgressLine();
-      onPlan?.(run, run.plan);
+      onPlan?.(run);
     }
     if (run.status === 'awaiting_approval') return true;
     if (ended && run.status === 'paused')
@@ -182,7 +179,7 @@ export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,
   interrupted: AbortSignal,
-  onPlan?: OnPlan,
+  onPlan?: (run: RunRecord) => void,
 ): Promise<RunFacts> {
   const { warehouse } = session;
   const runId = handle.workflowId;

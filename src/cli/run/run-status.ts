@@ -1,6 +1,6 @@
 import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../domain/runs/batching.ts';
-import { type PauseReason } from '../../contract/pause-reasons.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { figureRows } from '../../contract/figure-rows.ts';
 import type { RunFacts, RunUndo } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
@@ -139,9 +139,7 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   return { reason_type: lost.type, reason: lost.reason, next: again };
 }
 
-interface LostWorkflow extends Omit<PauseReason, 'type'> {
-  readonly type: 'workflow.ended' | 'run.workflow-failing';
-}
+type LostWorkflow = Omit<PauseReason, 'type'> & { readonly type: 'workflow.ended' | 'run.workflow-failing' };
 
 /** Finds out why a run's workflow does not continue: the workflow has ended, or its tasks fail on the workers. */
 export async function findLostWorkflow(session: Session, runId: string): Promise<LostWorkflow | undefined> {

@@ -17,10 +17,8 @@ export interface ScheduleDefinition {
   /** How late Temporal may still start a scheduled run that it missed while it was unavailable. */
   readonly catchUpSeconds: number;
   readonly pauseOnFailure: boolean;
-  readonly work: ScheduledWork;
+  readonly work: Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
 }
-
-export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
 
 export interface ScheduleFlags {
   readonly cron: string;

@@ -79,17 +79,3 @@ export const importManifest = z
   .describe('Import files of a CRM, as in the manifest.json beside them.');
 
 export type ImportManifest = SchemaOutput<typeof importManifest>;
-
-export type WrittenImport = Omit<
-  ImportManifest,
-  | 'importer'
-  | 'source'
-  | 'policies'
-  | 'cursor'
-  | 'instruction'
-  | 'commands'
-  | 'suppressed'
-  | 'companies'
-  | 'companies_instruction'
-  | 'companies_left_out'
->;

@@ -54,7 +54,6 @@ export async function* readContactsToImport(
 ): AsyncGenerator<ContactToImport> {
   const client = await pool.connect();
   const keyOf = remembered(headerKey);
-  let failed = true;
   try {
     await client.query('begin read only');
     await client.query(`declare contacts no scroll cursor for ${statementOf(choice)}`);
@@ -63,11 +62,9 @@ export async function* readContactsToImport(
       for (const row of rows) yield contactOf(row, keyOf);
       if (rows.length < rowsPerFetch) break;
     }
-    await client.query('rollback');
-    failed = false;
   } finally {
-    // If the reader stops early, the connection still has an open cursor, so it is closed.
-    client.release(failed);
+    // The connection still has an open cursor, so it is closed.
+    client.release(true);
   }
 }
 
@@ -130,6 +127,8 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
 }
 
 function contactOf(row: ContactRow, keyOf: (header: string) => string) {
+  const { service, organization_key: key } = row;
+  const company: CompanyKey | undefined = key === null ? undefined : { service, key };
   return {
     contactId: row.contact_id,
     /** Rows of the contact in the newest export: cells by `headerKey`. Empty if retention has removed the cells. */
@@ -140,12 +139,8 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string) {
       Record<ImportField, KnownValue>
     >,
     jobChange: jobChangeOf(row),
-    company: companyOf(row),
+    company,
   };
-}
-
-function companyOf({ service, organization_key: key }: ContactRow): CompanyKey | undefined {
-  return key === null ? undefined : { service, key };
 }
 
 /** Returns the contact's last change of employer. Undefined once an export of the CRM names the new employer. */

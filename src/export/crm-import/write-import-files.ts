@@ -14,7 +14,7 @@ import {
   type ImportField,
 } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import type { WrittenImport, WrittenPart } from './import-manifest.ts';
+import type { WrittenPart } from './import-manifest.ts';
 import type { CompanyKey, ContactToImport } from './read-contacts-to-import.ts';
 import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export async function writeImportFiles(
   importer: AccountImporter,
   policies: Readonly<Record<ImportField, FieldPolicy>>,
   folder: string,
-): Promise<WrittenImport & { readonly companyKeys: readonly CompanyKey[] }> {
+) {
   const { lineEnd, byteOrderMark, columns, exported } = importer;
   const files = { folder, lineEnd, byteOrderMark };
   const report = new PartWriter({ ...files, name: 'conflicts', header: reportHeader });

@@ -11,22 +11,17 @@ import {
   exportedObjectsOtherThanContacts,
 } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { optOutsOfMapping, refuseUnclearConsents, takeOptOutColumns, type OptOutColumn } from './opt-outs.ts';
+import { optOutsOfMapping, refuseUnclearConsents, takeOptOutColumns } from './opt-outs.ts';
 import { sourceContradictionWarnings, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
-export interface ColumnMap {
-  readonly source: string;
-  readonly fields: ColumnsOfPeople;
-  readonly optOuts: readonly OptOutColumn[];
-  readonly warnings: readonly string[];
-}
+export type ColumnMap = ReturnType<typeof mapColumns>;
 
 /** Assigns columns to fields: by the mapping file, the CRM, common names. @throws Problem `mapping.*`, `export.*` */
 export function mapColumns(
   path: string,
   layout: ExportSample & { readonly recognised: boolean },
   { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
-): ColumnMap {
+) {
   const { header } = layout;
   refuseOwnFile(path, header);
   const name = source ?? mapping?.source;
@@ -49,10 +44,10 @@ export function mapColumns(
     exportFields.map((field) => [field, given[field] ?? columns.claim(field, namesOf(field))]),
   ) as unknown as ColumnsOfPeople;
   const fields = withNamesInTheirPlace(claimed, given, layout);
-  const optOuts = [...givenRefusals, ...takeOptOutColumns(columns, layout, known)];
+  const optOuts = [...givenRefusals, ...takeOptOutColumns(columns, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
   refuseWithoutPeople(columns.where(), layout, fields, mapping);
-  refuseUnclearConsents(columns, layout);
+  refuseUnclearConsents(columns);
 
   return {
     source: name ?? known?.source ?? 'generic',

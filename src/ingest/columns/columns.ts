@@ -21,19 +21,20 @@ const checkedFields: readonly ContactField[] = [
 
 /** The columns of a header. Each column can be assigned to one field. */
 export class HeaderColumns {
+  readonly sample: ExportSample;
   readonly #path: string;
-  readonly #first: ExportSample;
   readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
-  constructor(path: string, first: ExportSample) {
+  constructor(path: string, sample: ExportSample) {
     this.#path = path;
-    this.#first = first;
-    this.#keys = first.header.map(headerKey);
+    this.sample = sample;
+    this.#keys = sample.header.map(headerKey);
   }
 
-  isFree(column: number): boolean {
-    return !this.#taken.has(column);
+  /** Lists the positions and names of columns without a field. */
+  free(): (readonly [number, string])[] {
+    return [...this.sample.header.entries()].filter(([column]) => !this.#taken.has(column));
   }
 
   where(): string {
@@ -41,7 +42,7 @@ export class HeaderColumns {
   }
 
   nameOf(column: number): string {
-    return this.#first.header[column]!;
+    return this.sample.header[column]!;
   }
 
   /** Assigns the columns that a mapping file names for a field, in its order. Each column has one field. */
@@ -64,14 +65,14 @@ export class HeaderColumns {
    * if a better column exists: in a joined report, the second e-mail can be that of the record's owner.
    */
   claim(field: ExportField, names: readonly string[]): number[] {
-    const { rows } = this.#first;
+    const { rows } = this.sample;
     const checked = checkedFields.find((each) => each === field);
     const isFilled = (column: number): boolean => rows.length === 0 || filledCells(rows, column).length > 0;
     const fits = (column: number): boolean => checked === undefined || cellsFitField(rows, column, checked);
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
       const free = this.#withKey(key).filter(
-        (column) => this.isFree(column) && !columns.includes(column) && fits(column),
+        (column) => !this.#taken.has(column) && !columns.includes(column) && fits(column),
       );
       const filled = free.filter(isFilled);
       const found = filled.length > 0 || field === 'contact_id' ? filled : free;
@@ -89,7 +90,7 @@ export class HeaderColumns {
   }
 
   #find(reference: ColumnReference): number {
-    const { header } = this.#first;
+    const { header } = this.sample;
     const exact = [...header.keys()].filter((at) => header[at] === reference || at + 1 === reference);
     const key = typeof reference === 'string' ? headerKey(reference) : '';
     const found = exact.length > 0 ? exact : this.#withKey(key);

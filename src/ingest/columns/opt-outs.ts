@@ -4,7 +4,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { formatCount, nounFor } from '../../domain/text/format.ts';
 import { formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
 import type { HeaderColumns } from './columns.ts';
-import { fieldOfOptOutScope, filledCells, type ExportSample, type OptOutScope } from './fields.ts';
+import { fieldOfOptOutScope, filledCells, type OptOutScope } from './fields.ts';
 import { headerWords, compileHeaderPatterns, wordForm } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import table from './opt-outs.json' with { type: 'json' };
@@ -200,18 +200,15 @@ function exampleOf(scope: OptOutScope, column: number | string, value = '"…"')
 }
 
 /** Assigns columns that state opt-outs. An empty one is assigned too, so that later values count as opted out. */
-export function takeOptOutColumns(
-  columns: HeaderColumns,
-  first: ExportSample,
-  known: CrmExport | undefined,
-): OptOutColumn[] {
+export function takeOptOutColumns(columns: HeaderColumns, known: CrmExport | undefined): OptOutColumn[] {
+  const { rows } = columns.sample;
   const ofCrm = Object.entries(known?.optedOut ?? {}).flatMap(([header, values]) =>
     columns
       .claim('opted_out', [header])
       .map((column) => optOutColumn(columns, column, { polarity: 'consent', scope: 'processing' }, values)),
   );
-  const named = freeColumns(columns, first).flatMap(([column, header]): OptOutColumn[] => {
-    const isEmpty = first.rows.length > 0 && filledCells(first.rows, column).length === 0;
+  const named = columns.free().flatMap(([column, header]): OptOutColumn[] => {
+    const isEmpty = rows.length > 0 && filledCells(rows, column).length === 0;
     const unclear: OptOutMeaning = { polarity: 'unclear', scope: 'processing' };
     const meaning = optOutMeaning(header) ?? (isEmpty && looksLikeConsent(header) ? unclear : undefined);
     if (meaning === undefined) return [];
@@ -221,15 +218,12 @@ export function takeOptOutColumns(
   return [...named, ...ofCrm];
 }
 
-function freeColumns(columns: HeaderColumns, { header }: ExportSample): (readonly [number, string])[] {
-  return [...header.entries()].filter(([column]) => columns.isFree(column));
-}
-
 /** Refuses a file if a free column may state opt-outs in an unknown form. @throws Problem `mapping.consent-unclear` */
-export function refuseUnclearConsents(columns: HeaderColumns, first: ExportSample): void {
+export function refuseUnclearConsents(columns: HeaderColumns): void {
+  const { sample } = columns;
   // In a row with an extra delimiter, cells are in the wrong columns.
-  const rows = first.rows.filter((row) => row.length <= first.header.length);
-  const unclear = freeColumns(columns, first).filter(([column, header]) => {
+  const rows = sample.rows.filter((row) => row.length <= sample.header.length);
+  const unclear = columns.free().filter(([column, header]) => {
     const cells = filledCells(rows, column);
     return cells.some(statesOptOut) || (looksLikeConsent(header) && cells.length > 0);
   });

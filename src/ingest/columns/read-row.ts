@@ -88,10 +88,8 @@ function optOutCheck(
   return (cells) => columns.find(({ read }) => read(cells) !== 'not opted out')?.name;
 }
 
-type IdentityReader = (cells: readonly string[]) => Identity;
-
 /** Makes a reader of identities that reads only fields with a column. */
-function createIdentityReader({ fields }: ColumnMap): IdentityReader {
+function createIdentityReader({ fields }: ColumnMap): (cells: readonly string[]) => Identity {
   const readers = (
     [
       ['personId', fields.person_id, parsePersonId],

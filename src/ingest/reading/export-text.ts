@@ -2,16 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { readBytes, readFileHead, refuseUnreadableFormat } from './export-bytes.ts';
 
-export interface EncodedFile {
-  readonly path: string;
-  readonly gzip: boolean;
-  readonly encoding: string;
-  /** True if the operator has named the encoding. */
-  readonly isGiven: boolean;
-}
+export type EncodedFile = Awaited<ReturnType<typeof findEncoding>>;
 
 /** Finds the encoding: given, by UTF-16's byte order mark, or UTF-8. @throws Problem `mapping.encoding`, `export.*` */
-export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
+export async function findEncoding(path: string, given: string | undefined) {
   const { head, gzip } = await readFileHead(path);
   refuseUnreadableFormat(path, head);
   if (given !== undefined) return { path, gzip, encoding: checkedEncoding(given), isGiven: true };

@@ -6,16 +6,7 @@ import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFileProblem } from './export-bytes.ts';
 import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
 
-export interface Layout {
-  readonly dialect: Dialect;
-  readonly header: string[];
-  /** True if a column has a known name. Then the line surely is a header and may be shown. */
-  readonly recognised: boolean;
-  /** Number of records above the header, such as titles, notes and `sep=;`. */
-  readonly recordsBefore: number;
-  readonly rows: readonly (readonly string[])[];
-  readonly warnings: readonly string[];
-}
+export type Layout = ReturnType<typeof findLayout>['layout'];
 
 /** Maximum number of notes above a header. The longest notes that we have seen had a dozen lines. */
 const recordsSearched = 40;
@@ -28,7 +19,7 @@ export function findLayout(
   sample: string,
   isWhole: boolean,
   mapping: ExportMapping | undefined,
-): { readonly layout: Layout; readonly syntax: SyntaxCheck } {
+) {
   const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
   const given = mapping?.delimiter ?? announced;
   const wanted = new Set(namesIn(mapping).map(headerKey));
@@ -74,7 +65,9 @@ export function findLayout(
     dialect: best.dialect,
     // PostgreSQL cannot store NUL in text.
     header: header.map((name) => name.replaceAll('\0', '')),
+    /** True if a column has a known name. Then the line surely is a header and may be shown. */
     recognised: best.score > 0,
+    /** Number of records above the header, such as titles, notes and `sep=;`. */
     recordsBefore: best.headerAt,
     rows: best.records
       .slice(best.headerAt + 1)

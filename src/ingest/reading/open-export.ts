@@ -1,25 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../domain/problem.ts';
-import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
+import { mapColumns } from '../columns/column-map.ts';
 import { requireValidMapping, type ExportMapping } from '../columns/mapping-file.ts';
-import { fileState, hashExport, type FileState } from './export-bytes.ts';
+import { fileState, hashExport } from './export-bytes.ts';
 import { findEncoding, readText, type EncodedFile } from './export-text.ts';
-import { findLayout, type Layout } from './layout.ts';
+import { findLayout } from './layout.ts';
 
-/** An opened export, with all that is known before its rows are read. */
-export interface OpenedExport {
-  readonly file: CheckedExportFile;
-  readonly layout: Layout;
-  readonly columns: ColumnMap;
-  readonly fillsShortRows: boolean;
-  readonly warnings: readonly string[];
-}
-
-/** A file that was read to its end once, so its encoding, quotes and line ends are valid. */
-export interface CheckedExportFile extends EncodedFile {
-  readonly sha256: string;
-  readonly state: FileState;
-}
+/** An opened export, which was read to its end once, so its encoding, quotes and line ends are valid. */
+export type OpenedExport = Awaited<ReturnType<typeof openExport>>;
 
 export interface ReadingOptions {
   readonly mapping?: Readonly<Record<string, unknown>> | undefined;
@@ -31,7 +19,7 @@ export interface ReadingOptions {
 const sampleCharacters = 256 * 1024;
 
 /** Reads a file once to its end and finds its layout and columns. @throws Problem `export.*`, `mapping.*` */
-export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
+export async function openExport(path: string, options: ReadingOptions) {
   const { signal, source } = options;
   const mapping = options.mapping && requireValidMapping(options.mapping);
   const state = await fileState(path);
@@ -52,7 +40,7 @@ async function readToEnd(
   file: EncodedFile,
   mapping: ExportMapping | undefined,
   signal: AbortSignal | undefined,
-): Promise<{ readonly layout: Layout; readonly sha256: string }> {
+) {
   const hash = createHash('sha256');
   let sample = '';
   let found: ReturnType<typeof findLayout> | undefined;

@@ -30,16 +30,13 @@ export async function download<Stored>(
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
       const pause = retryPauses[failures];
-      if (pause === undefined || isLasting(error)) throw unreachable(error, remote);
+      const code = errorCode(error) ?? '';
+      // Only another host name or certificate can help after these errors.
+      if (pause === undefined || code === 'ENOTFOUND' || isTlsTrustError(code))
+        throw unreachable(error, remote);
       await sleep(pause, undefined, { signal });
     }
   }
-}
-
-/** True if only another URL or certificate can help. */
-function isLasting(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === 'ENOTFOUND' || (code !== undefined && isTlsTrustError(code));
 }
 
 function unreachable(cause: unknown, { shown: where }: RemoteExport): Problem {

@@ -58,7 +58,9 @@ function httpAddress(text: string): ExportAddress {
   const url = new URL(text);
   url.hash = '';
   refusePlainHttp(url);
-  const secret = text.endsWith(withheld) || [...url.searchParams].some(mayBeSecret);
+  const secret =
+    text.endsWith(withheld) ||
+    [...url.searchParams].some(([name, value]) => secretName.test(name) || value.length >= 32);
   const login = url.username !== '' || url.password !== '';
   const query = secret ? withheld : url.search;
   const shown = `${url.protocol}//${login ? '[login]@' : ''}${url.host}${url.pathname}${query}`;
@@ -77,13 +79,9 @@ export function refusePlainHttp(url: URL, from = url): void {
   );
 }
 
+/** A parameter with such a name, or with a long value, may be secret. All others can be shown and stored. */
 const secretName =
   /sig|token|secret|passw|pwd|auth|cred|key|code|jwt|session|ticket|policy|expires|hmac|hash|^se$|^sp$|^sv$|^sr$/i;
-
-/** True for a parameter with a long value or a suspicious name. All others can be shown and stored. */
-function mayBeSecret([name, value]: readonly [string, string]): boolean {
-  return secretName.test(name) || value.length >= 32;
-}
 
 function s3Address(text: string): ExportAddress {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/is.exec(text) ?? [];

@@ -30,7 +30,10 @@ export async function findExports(
       : address.kind === 's3'
         ? await matchingObjects(address, access.s3)
         : [{ address, modified: 0 }];
-  found.sort(byTime);
+  // By time, then by name, so that dates and numbers of equal width in names are in order.
+  found.sort(
+    (one, other) => one.modified - other.modified || (one.address.text < other.address.text ? -1 : 1),
+  );
   return choice.kind === 'every-new' ? found : found.slice(-1);
 }
 
@@ -91,9 +94,4 @@ function namePattern(glob: string): (name: string) => boolean {
   const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
   return (name) => pattern.test(name) && !unfinished.test(name);
-}
-
-/** Sorts by time, then by name, so that dates and numbers of equal width in names are in order. */
-function byTime(one: DatedExport, other: DatedExport): number {
-  return one.modified - other.modified || (one.address.text < other.address.text ? -1 : 1);
 }

@@ -4,15 +4,13 @@ import { moveLoginToHeader } from '../../domain/text/url-parts.ts';
 import type { RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 
-type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
-
 const connectMilliseconds = 15_000;
 const silenceMilliseconds = 60_000;
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Opens an export at a web URL while `use` runs. `fetch` sends a login only to the host of the URL. */
 export async function withHttpExport<Result>(
-  address: HttpAddress,
+  address: Extract<ExportAddress, { kind: 'http' }>,
   use: (remote: RemoteExport) => Promise<Result>,
 ): Promise<Result> {
   const connect = buildConnector({ timeout: connectMilliseconds });
@@ -30,30 +28,23 @@ export async function withHttpExport<Result>(
     bodyTimeout: silenceMilliseconds,
   });
   try {
-    return await use({ shown: address.shown, open: (signal) => openAddress(address, agent, signal) });
+    const open: RemoteExport['open'] = async (signal) => {
+      const { url, headers: login } = moveLoginToHeader(address.url);
+      const headers = { ...login, 'accept-encoding': 'identity' };
+      const answer = await fetch(url, { dispatcher: agent, headers, signal: signal ?? null }).catch(
+        (error: Error) => {
+          throw error.cause ?? error;
+        },
+      );
+      if (answer.status === 200 && answer.body !== null) return answer.body;
+      await answer.body?.cancel();
+      throw refusal(answer.status, address.shown);
+    };
+    return await use({ shown: address.shown, open });
   } finally {
     // `agent.close` would wait for an answer that is never read.
     await agent.destroy();
   }
-}
-
-async function openAddress(
-  address: HttpAddress,
-  agent: Agent,
-  signal: AbortSignal | undefined,
-): Promise<AsyncIterable<Uint8Array>> {
-  const { url, headers: login } = moveLoginToHeader(address.url);
-  const headers = { ...login, 'accept-encoding': 'identity' };
-  const answer = await fetch(url, { dispatcher: agent, headers, signal: signal ?? null }).catch(
-    (error: Error) => {
-      throw error.cause ?? error;
-    },
-  );
-  if (answer.status !== 200 || answer.body === null) {
-    await answer.body?.cancel();
-    throw refusal(answer.status, address.shown);
-  }
-  return answer.body;
 }
 
 /** Makes the error for an HTTP status. It is not a Problem if a retry can help. */

@@ -9,11 +9,12 @@ const longestMinutes = 30;
 /** Reads the rows of a query as CSV, sorted so that equal rows have an equal hash. @throws Problem `export.query` */
 export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const client = await pool.connect();
-  let failed = true;
   let cancel = (): void => {};
   try {
     await client.query('begin transaction isolation level repeatable read, read only');
-    cancel = cancelling(pool, await readBackendPid(client));
+    const process = await readBackendPid(client);
+    // PostgreSQL would otherwise sort all rows although no one reads them.
+    cancel = () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
     signal?.addEventListener('abort', cancel);
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
     // The warehouse's own search path is reset, so that unqualified names mean the operator's tables.
@@ -24,21 +25,14 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
       signal?.throwIfAborted();
       yield piece;
     }
-    await client.query('rollback');
-    failed = false;
   } catch (error) {
     signal?.throwIfAborted();
     throw asProblem(error);
   } finally {
     signal?.removeEventListener('abort', cancel);
     // A connection within a COPY cannot be reused.
-    client.release(failed);
+    client.release(true);
   }
-}
-
-/** Makes a function that cancels a statement. PostgreSQL would otherwise sort all rows although no one reads them. */
-function cancelling(pool: Pool, process: number): () => void {
-  return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
 }
 
 async function statementOf(client: PoolClient, sql: string): Promise<string> {

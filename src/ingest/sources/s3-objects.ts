@@ -2,16 +2,11 @@ import { toS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../..
 import type { RemoteExport } from './download.ts';
 import type { ExportAddress } from './export-address.ts';
 
-export interface S3Object {
-  readonly key: string;
-  readonly modified: number;
-}
-
 /** Lists the objects whose key has the prefix, in S3 or a compatible store. @throws Problem `export.*` */
-export function listObjects(settings: S3Settings, bucket: string, prefix: string): Promise<S3Object[]> {
+export function listObjects(settings: S3Settings, bucket: string, prefix: string) {
   const shown = `s3://${bucket}/${prefix}`;
   return withS3Client(settings, async (client, sdk) => {
-    const objects: S3Object[] = [];
+    const objects: { readonly key: string; readonly modified: number }[] = [];
     try {
       for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
         for (const { Key: key, LastModified: modified, Size: size } of page.Contents ?? [])

@@ -5,10 +5,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 import { emptyFileProblem } from '../reading/export-bytes.ts';
 
-export interface StagedContent {
-  readonly path: string;
-  readonly sha256: string;
-}
+export type StagedContent = Awaited<ReturnType<typeof writeStaged>>;
 
 /** Maximum size of an export. Exports of contacts are smaller, and disks are larger. */
 const maxExportBytes = 16 * 1024 ** 3;
@@ -22,7 +19,7 @@ export async function writeStaged(
   content: AsyncIterable<Uint8Array>,
   where: string,
   maxBytes = maxExportBytes,
-): Promise<StagedContent> {
+) {
   const usable = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
       throw asUnusable(error, folder);

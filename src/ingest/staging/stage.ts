@@ -21,15 +21,10 @@ export interface StagingOptions extends ReadingOptions {
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
-export interface StagedExport {
-  readonly rows: number;
-  readonly malformed: number;
-  readonly source: string;
-  readonly warnings: readonly string[];
-}
+export type StagedExport = NonNullable<Awaited<ReturnType<typeof stageExport>>>;
 
 /** Streams an export into `enrichment.run_rows` in one transaction. Undefined if the run is already staged. */
-export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
+export async function stageExport(options: StagingOptions) {
   const { pool, runId, path, signal } = options;
   const opened = await openExport(path, options);
   const staged = await inTransaction(pool, async (client) => {
@@ -197,19 +192,17 @@ async function inTransaction<Result>(
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
-  let failed = true;
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
-    failed = false;
     return result;
   } catch (error) {
     // PostgreSQL's errors quote the line of COPY. Errors are logged, and logs must not contain cells.
     if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
     throw error;
   } finally {
-    // A connection that failed within a COPY is closed, which rolls back its transaction.
-    client.release(failed);
+    // Closing the connection rolls back a transaction that failed within a COPY.
+    client.release(true);
   }
 }

@@ -49,16 +49,17 @@ export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 
 export type CreditUsage = ReturnType<typeof readCreditUsage>;
 
+/** The key of an operation in the usage is a list in JSON: `["api/v1/people", "bulk_match"]`. */
+const operationKey = z.tuple([z.string(), z.string()]);
 const operationUsage = z.looseObject({ minute: lenientObject, hour: lenientObject, day: lenientObject });
 
 /** Reads the team's use of its rate windows, by the service's names. Entries in an unknown format are left out. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
   return Object.entries(data).flatMap(([key, value]) => {
-    const operation = readOperation(key);
+    const [path, action] = operationKey.safeParse(readJson(Buffer.from(key))).data ?? [];
     const usage = operationUsage.safeParse(value);
-    if (operation === undefined || !usage.success) return [];
-    const [path, action] = operation;
+    if (path === undefined || !usage.success) return [];
     const windows = rateHeaderWindows.flatMap(({ window: name, seconds }): RateWindow[] => {
       const used = usage.data[name];
       if (!used) return [];
@@ -67,11 +68,6 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
     });
     return [{ path, action, windows }];
   });
-}
-
-/** Parses the key of an operation in the usage, which is a list in JSON: `["api/v1/people", "bulk_match"]`. */
-function readOperation(key: string): [string, string] | undefined {
-  return z.tuple([z.string(), z.string()]).safeParse(readJson(Buffer.from(key))).data;
 }
 
 const creditUsage = z.looseObject({

@@ -226,11 +226,6 @@ function saysNothing(value: unknown): boolean {
 
 export type BulkAnswer = ReturnType<typeof readBulkAnswer>;
 
-interface UnreadableMatch {
-  readonly index: number;
-  readonly reason: string;
-}
-
 /** Status of late results, in any wording. Other members are dropped: JSON.parse has rounded their ids. */
 const laterResults = lenient(z.object({ status: z.string().max(100), message: lenientText }));
 
@@ -305,7 +300,7 @@ const contradicting = new Set([
 const maxMatches = 100;
 
 function readMatches(all: readonly unknown[]) {
-  const unreadableMatches: UnreadableMatch[] = [];
+  const unreadableMatches: { readonly index: number; readonly reason: string }[] = [];
   const unread = new Set<string>();
   const elements = all.slice(0, maxMatches);
   const isCut = elements.length < all.length;

@@ -3,12 +3,9 @@ import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const byteOrderMark = 0xfeff;
-
 /** Parses JSON, also JSON in a JSON string (observed with 429), without text that PostgreSQL refuses. */
 export function readJson(body: Buffer): unknown {
-  const decoded = body.toString('utf8');
-  const outer = parse(decoded.charCodeAt(0) === byteOrderMark ? decoded.slice(1) : decoded);
+  const outer = parse(body.toString('utf8').replace(/^\ufeff/, ''));
   return typeof outer === 'string' ? (parse(outer) ?? outer) : outer;
 }
 
@@ -43,8 +40,7 @@ function storable(value: unknown, depth: number): unknown {
 
 /** Returns a value without null, rounded numbers and deep levels. Undefined if nothing is left. */
 export function tidyJsonValue(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return isRounded(value) ? undefined : value;
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
   if (value === null) return undefined;
   if (typeof value !== 'object') return value;
   if (depth > deepest) return undefined;
@@ -59,10 +55,6 @@ export function tidyJsonValue(value: unknown, depth = 0): unknown {
     if (taken !== undefined && member !== '__proto__') object[member] = taken;
   }
   return object;
-}
-
-function isRounded(value: number): boolean {
-  return Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -23,12 +23,6 @@ export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;
 
 export type DeliveredPerson = ReturnType<typeof deliveredPerson>;
 
-interface DeliveredEmail {
-  /** The normalised e-mail. Invalid e-mails and placeholders are left out. */
-  readonly email: string;
-  readonly status: string | undefined;
-}
-
 /** A phone number. Deliveries use names with `_cd`; the interface document's phone number has the names without. */
 const phoneSchema = z.looseObject({
   raw_number: lenientText,
@@ -57,8 +51,6 @@ const personSchema = z.looseObject({
   emails: lenientList,
   waterfall: lenientObject,
 });
-
-type WirePerson = z.infer<typeof personSchema>;
 
 const bodySchema = z.looseObject({
   status: lenientText,
@@ -107,7 +99,7 @@ export function readLateResult(body: Buffer) {
 }
 
 function deliveredPerson(
-  { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: WirePerson,
+  { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: z.infer<typeof personSchema>,
   bodyStatus: string | null | undefined,
 ) {
   const phones = (numbers ?? []).slice(0, maxOfOnePerson).flatMap(readPhone);
@@ -145,7 +137,8 @@ function readPhone(element: unknown): DeliveredPhone[] {
   ];
 }
 
-function readEmail(element: unknown): DeliveredEmail[] {
+/** Returns the normalised e-mail of an entry. Invalid e-mails and placeholders are left out. */
+function readEmail(element: unknown) {
   const parsed = emailSchema.safeParse(element).data;
   const email = parsed && parseEmail(parsed.email);
   if (email === undefined) return [];

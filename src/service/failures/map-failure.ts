@@ -30,7 +30,8 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint, isPartial = f
   const named = [value, ...(Array.isArray(suggestions) ? suggestions : [])].map((each) =>
     secondsOf(memberOf(each, 'retry_after_seconds')),
   );
-  return new ServiceFailure(isPartial ? refusalOf(codes) : typeOf(answer.status, codes, value), {
+  const partial = areAboutCredits(codes) ? 'out-of-credits' : 'refused';
+  return new ServiceFailure(isPartial ? partial : typeOf(answer.status, codes, value), {
     endpoint,
     httpStatus: answer.status,
     requestId: /^-?\d+$/.exec(readRequestId(value) ?? '')?.[0],
@@ -51,10 +52,6 @@ function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
   const { hasPeople, mayBeBilled: isBilled } = statedBy(body);
   return status >= 300 && (hasPeople || isBilled) ? 'the body has people or credits' : undefined;
-}
-
-function refusalOf(codes: ErrorCodes): FailureType {
-  return areAboutCredits(codes) ? 'out-of-credits' : 'refused';
 }
 
 function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
@@ -149,16 +146,8 @@ function readHeader(text: string | undefined, now: number): number | undefined {
   return httpDate.test(text) ? (Date.parse(text) - now) / 1_000 : undefined;
 }
 
-/** What a body states, whatever the status. Texts of messages are ignored. */
-interface Stated {
-  readonly codes: ErrorCodes;
-  readonly isFailed: boolean;
-  readonly hasError: boolean;
-  readonly hasPeople: boolean;
-  readonly mayBeBilled: boolean;
-}
-
-function statedBy(body: unknown): Stated {
+/** Reads what a body states, whatever the status. Texts of messages are ignored. */
+function statedBy(body: unknown) {
   const of = (member: string): unknown => memberOf(body, member);
   const details = of('error_details');
   const named = [memberOf(details, 'code'), of('error_code')];
@@ -217,7 +206,7 @@ function mayBeBilled(credits: unknown): boolean {
 
 /** Reads an answer with the schema of its operation. Pure. @throws ServiceFailure unless it is a valid success */
 export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
-  const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;
+  const value = answer.status >= 200 && answer.status < 300 ? readJson(answer.body) : undefined;
   const parsed = schema.safeParse(value);
   const error = errorOfSuccess(value);
   if (value === undefined || !parsed.success || error === 'refusal') throw mapFailure(answer, endpoint);
@@ -227,8 +216,4 @@ export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoin
     /** Set if the service did not process the whole call, although the answer has people or a bill. */
     partial: error === 'partial' ? mapFailure(answer, endpoint, true) : undefined,
   };
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
