@@ -2,14 +2,10 @@ import type { ColumnType } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { RunStatus } from '../contract/run-transitions.ts';
-import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
-import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { ExportProfile } from '../domain/runs/expectations.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
-/** PostgreSQL `numeric` and `bigint` as text, because a float would round money and identifiers. */
-export type Decimal = string;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 type Json<Value> = ColumnType<Value, string, string>;
 
@@ -21,7 +17,6 @@ export type Generated<Value> =
 
 /** Types of columns that allow only some values, or contain JSON. */
 export interface ColumnValueTypes {
-  'attempts.status': AttemptStatus;
   'run_rows.outcome': Outcome;
   'runs.status': RunStatus;
   'runs.pause_reason': Json<StatusReason>;
@@ -31,7 +26,4 @@ export interface ColumnValueTypes {
   'runs.outcomes': Json<Readonly<Record<string, number>>>;
   'runs.export_profile': Json<ExportProfile>;
   'runs.plan': Json<PlanSummary>;
-  'suppression_entries.kind': 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain' | 'record';
-  'webhook_deliveries.origin': 'webhook' | 'poll';
-  'webhook_deliveries.status': DeliveryStatus;
 }

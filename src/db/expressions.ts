@@ -1,8 +1,7 @@
-import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityColumns } from '../domain/identity/identity.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Tables } from './schema.ts';
-import type { Decimal } from './column-types.ts';
 
 /**
  * Formats names as a list for `in (…)` in raw SQL. They are not escaped, so only names that the code itself defines are
@@ -20,29 +19,10 @@ export function nameList(names: readonly string[]): RawBuilder<unknown> {
   return sql.raw(nameListText(names));
 }
 
-/**
- * SQL expression: the number of rows of a query or group. The cast is needed because PostgreSQL counts in `bigint`,
- * which the driver returns as text.
- */
-export const rowCount = sql<number>`count(*)::int`;
-
-/** SQL: the time of the database's clock. */
-export const databaseTimeNow = sql<Date>`clock_timestamp()`;
-
 /** Reads the database's clock. The clock of the machine on which a command runs may be wrong. */
 export async function readDatabaseClock(database: Kysely<Tables>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
   return rows[0]!.now;
-}
-
-/** SQL expression: a decimal as text without trailing zeros. */
-export function decimalText<Value extends Decimal | null>(value: Expression<Value>): RawBuilder<Value> {
-  return sql`trim_scale(${value})::text`;
-}
-
-/** SQL expression for `= …`: any of these values. The list is one parameter and may be empty. */
-export function anyOfValues<Value>(values: readonly Value[]): RawBuilder<Value> {
-  return sql`any(${values})`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { databaseTimeNow, idStartsWith, requireSingleMatch } from '../db/expressions.ts';
+import { idStartsWith, requireSingleMatch } from '../db/expressions.ts';
 import { resultsKeptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -158,12 +158,10 @@ export async function quarantineDelivery(
   deliveryId: string,
   reason: string,
 ): Promise<void> {
-  await warehouse.database
-    .updateTable('webhook_deliveries')
-    .set({ status: 'quarantined', reason, applied_at: databaseTimeNow })
-    .where('delivery_id', '=', deliveryId)
-    .where('status', '=', 'received')
-    .execute();
+  await sql`
+    update webhook_deliveries set status = 'quarantined', reason = ${reason}, applied_at = clock_timestamp()
+    where delivery_id = ${deliveryId} and status = 'received'
+  `.execute(warehouse.database);
 }
 
 /**

@@ -246,20 +246,17 @@ export function registrationSql({ runId, batches }: BatchesOfRun, milliseconds =
  * Removes the registrations of batches that will not make a call now, so that other runs can use the slots. Admission
  * removes the registrations of the batches that it admits.
  *
- * @param batches undefined: all batches of the run
+ * @param batches by default all batches of the run
  */
 export async function deregisterWaitingBatches(
   database: Kysely<Tables>,
   runId: string,
-  batches?: { readonly first: number; readonly last: number },
+  batches: { readonly first?: number; readonly last?: number } = {},
 ): Promise<void> {
-  await database
-    .deleteFrom('waiting_batches')
-    .where('run_id', '=', runId)
-    .$if(batches !== undefined, (query) =>
-      query.where('batch', '>=', batches!.first).where('batch', '<=', batches!.last),
-    )
-    .execute();
+  await sql`
+    delete from waiting_batches
+    where run_id = ${runId} and batch >= ${batches.first ?? 1} and batch <= coalesce(${batches.last ?? null}, batch)
+  `.execute(database);
 }
 
 /** Deletes registrations of waiting batches that were not renewed in time. */

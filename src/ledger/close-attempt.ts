@@ -198,19 +198,17 @@ export async function markAttemptUnknown(
   httpStatus?: number,
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    const marked = await transaction
-      .updateTable('attempts')
-      .set({ status: 'unknown', reason, http_status: httpStatus ?? null })
-      .where('attempt_id', '=', attemptId)
-      .where('status', '=', 'admitted')
-      .executeTakeFirst();
-    if (marked.numUpdatedRows === 0n) return;
+    const marked = await sql`
+      update attempts set status = 'unknown', reason = ${reason}, http_status = ${httpStatus ?? null}
+      where attempt_id = ${attemptId} and status = 'admitted'
+    `.execute(transaction);
+    if (!marked.numAffectedRows) return;
     await sql`
-    update run_rows r
-    set outcome = 'unknown', reason = ${withEarlierNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
-    from attempt_people p
-    where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
-  `.execute(transaction);
+      update run_rows r
+      set outcome = 'unknown', reason = ${withEarlierNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
+      from attempt_people p
+      where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
+    `.execute(transaction);
   });
 }
 
@@ -293,11 +291,9 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   const isRepeated = total > reserved && (bill.deliveries > 1 || bill.credits <= reserved);
   const single = highest > answered ? highest : answered;
   const stated = isRepeated ? single : total;
-  await transaction
-    .updateTable('attempts')
-    .set({ credits_stated: formatCredits(stated) })
-    .where('attempt_id', '=', attemptId)
-    .execute();
+  await sql`
+    update attempts set credits_stated = ${formatCredits(stated)}::numeric where attempt_id = ${attemptId}
+  `.execute(transaction);
 
   if (money.settled !== null) {
     const raised = money.isDecided ? stated : total;
@@ -337,14 +333,11 @@ async function settleTotal(
 
 /** Pauses the run if a bill that came after the end of its reservation exceeds a budget. */
 async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: AttemptMoney): Promise<void> {
-  const exceeded = await transaction
-    .selectFrom('budgets')
-    .select('budget_id')
-    .where('budget_id', 'in', attempt.budgetIds)
-    .where(sql<boolean>`settled + reserved > credits_limit`)
-    .limit(1)
-    .executeTakeFirst();
-  if (exceeded) await pauseOverbilledRun(transaction, attempt, 'billed after its reservation ended');
+  const exceeded = await sql`
+    select from budgets where budget_id = any(${attempt.budgetIds}::text[]) and settled + reserved > credits_limit
+  `.execute(transaction);
+  if (exceeded.rows.length > 0)
+    await pauseOverbilledRun(transaction, attempt, 'billed after its reservation ended');
 }
 
 /**
@@ -374,14 +367,12 @@ export async function pauseOverbilledRun(
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,
 ): Promise<void> {
-  const marked = await transaction
-    .updateTable('attempts')
-    .set({ reason: sql<string>`concat_ws('; ', reason, ${mark}::text)` })
-    .where('attempt_id', '=', attemptId)
-    .where(sql<boolean>`strpos(coalesce(reason, ''), ${mark}) = 0`)
-    .executeTakeFirst();
+  const marked = await sql`
+    update attempts set reason = concat_ws('; ', reason, ${mark}::text)
+    where attempt_id = ${attemptId} and strpos(coalesce(reason, ''), ${mark}) = 0
+  `.execute(transaction);
   // An attempt pauses the run only once: an operator who has resumed the run has seen the reason.
-  if (marked.numUpdatedRows === 0n) return;
+  if (!marked.numAffectedRows) return;
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,

@@ -7,9 +7,8 @@ import {
 } from '../domain/money/budget-periods.ts';
 import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
-import { UsageProblem, type DecisionNote, type Problem } from '../domain/problem.ts';
+import { UsageProblem, type DecisionNote } from '../domain/problem.ts';
 import { formatCount, nounFor } from '../domain/text/format.ts';
-import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
 /** Limits of the budgets in the settings of a process. Undefined: the budget has no limit but still counts credits. */
@@ -93,21 +92,20 @@ export async function openRunBudget(
   runId: string,
   limit: string | null,
 ): Promise<void> {
-  await database
-    .insertInto('budgets')
-    .values({ budget_id: budgetIdOfRun(runId), credits_limit: limit })
-    .onConflict((conflict) => conflict.column('budget_id').doNothing())
-    .execute();
+  await insertBudget(database, budgetIdOfRun(runId), limit);
+}
+
+async function insertBudget(database: Kysely<Tables>, budgetId: string, limit: string | null): Promise<void> {
+  await sql`
+    insert into budgets (budget_id, credits_limit) values (${budgetId}, ${limit}) on conflict do nothing
+  `.execute(database);
 }
 
 /** Removes the budget of a run that was only planned and therefore never reserved credits. */
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
-  await database
-    .deleteFrom('budgets')
-    .where('budget_id', '=', budgetIdOfRun(runId))
-    .where('reserved', '=', '0')
-    .where('settled', '=', '0')
-    .execute();
+  await sql`
+    delete from budgets where budget_id = ${budgetIdOfRun(runId)} and reserved = 0 and settled = 0
+  `.execute(database);
 }
 
 /**
@@ -244,8 +242,18 @@ export async function setBudget(
       const limit = await defaultLimit(transaction, budgetId, ownDefault);
       return writeLimit(transaction, budget, { limit, byCommand: false }, note);
     }
-    const limit = wanted === 'used' ? budget.used : textOf(wanted);
-    if (isBelow(limit, budget.used)) throw belowUsed(budgetId, budget.used);
+    const { used } = budget;
+    const limit = wanted === 'used' ? used : wanted === 'none' ? null : formatCredits(wanted);
+    if (isBelow(limit, used))
+      throw new UsageProblem(
+        'budget.below-used',
+        `${formatCount(used, 'credit')} of budget ${budgetId} ` +
+          `${nounFor(used, 'is', 'are')} settled or reserved already`,
+        {
+          where: budgetId,
+          next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,
+        },
+      );
     return writeLimit(transaction, budget, { limit, byCommand: true }, note);
   });
 }
@@ -255,17 +263,18 @@ async function writeLimit(
   transaction: Transaction<Tables>,
   { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
   { limit: wanted, byCommand }: Limit,
-  note: DecisionNote,
+  { by, reason }: DecisionNote,
 ): Promise<LimitChange> {
   const limit = isBelow(wanted, used) ? used : wanted;
-  await transaction
-    .updateTable('budgets')
-    .set({ credits_limit: limit, set_by_command: byCommand })
-    .where('budget_id', '=', budgetId)
-    .execute();
-  const change = { budgetId, before, after: limit };
-  if (limit !== before || byCommand !== wasByCommand) await noteChange(transaction, change, note);
-  return change;
+  await sql`
+    update budgets set credits_limit = ${limit}, set_by_command = ${byCommand} where budget_id = ${budgetId}
+  `.execute(transaction);
+  if (limit !== before || byCommand !== wasByCommand)
+    await sql`
+      insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
+      values (${budgetId}, ${before}, ${limit}, ${by}, ${reason ?? null})
+    `.execute(transaction);
+  return { budgetId, before, after: limit };
 }
 
 function isBelow(limit: string | null, used: string): boolean {
@@ -298,23 +307,15 @@ async function lockBudget(
   ownDefault: Credits | undefined,
 ): Promise<LockedBudget> {
   const limit = await defaultLimit(transaction, budgetId, ownDefault);
-  await transaction
-    .insertInto('budgets')
-    .values({ budget_id: budgetId, credits_limit: limit })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  return transaction
-    .selectFrom('budgets')
-    .select(['budget_id as budgetId', 'set_by_command as byCommand'])
-    .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
-    .select((budget) => decimalText(budget('settled', '+', budget.ref('reserved'))).as('used'))
-    .where('budget_id', '=', budgetId)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-}
-
-function textOf(limit: Credits | 'none'): string | null {
-  return limit === 'none' ? null : formatCredits(limit);
+  await insertBudget(transaction, budgetId, limit);
+  const { rows } = await sql<LockedBudget>`
+    select budget_id as "budgetId", set_by_command as "byCommand", trim_scale(credits_limit)::text as "limit",
+      trim_scale(settled + reserved)::text as used
+    from budgets
+    where budget_id = ${budgetId}
+    for update
+  `.execute(transaction);
+  return rows[0]!;
 }
 
 /** The limit of a budget without a command: from the worker that started last, or else from this process. */
@@ -328,28 +329,6 @@ async function defaultLimit(
   `.execute(transaction);
   if (rows[0]) return rows[0].limit;
   return ownDefault === undefined ? null : formatCredits(ownDefault);
-}
-
-async function noteChange(
-  transaction: Transaction<Tables>,
-  { budgetId, before, after }: LimitChange,
-  { by, reason }: DecisionNote,
-): Promise<void> {
-  await transaction
-    .insertInto('budget_changes')
-    .values({ budget_id: budgetId, old_limit: before, new_limit: after, changed_by: by, reason })
-    .execute();
-}
-
-function belowUsed(budgetId: string, used: string): Problem {
-  return new UsageProblem(
-    'budget.below-used',
-    `${formatCount(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
-    {
-      where: budgetId,
-      next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,
-    },
-  );
 }
 
 /** A budget as `enrich budget show` prints it. Credits are decimals as text; null means no limit. */

@@ -62,16 +62,10 @@ export async function recordCreditStatement(
 ): Promise<void> {
   // The service counts from the start of a billing cycle. A count without its cycle cannot be compared.
   if (consumed === undefined || cycle.startDate === undefined) return;
-  await database
-    .insertInto('credit_statements')
-    .values({
-      service,
-      run_id: runId,
-      consumed: formatCredits(consumed),
-      cycle_start: cycle.startDate,
-      cycle_end: cycle.endDate ?? null,
-    })
-    .execute();
+  await sql`
+    insert into credit_statements (service, run_id, consumed, cycle_start, cycle_end)
+    values (${service}, ${runId}, ${formatCredits(consumed)}, ${cycle.startDate}, ${cycle.endDate ?? null})
+  `.execute(database);
 }
 
 /**

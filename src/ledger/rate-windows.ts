@@ -164,7 +164,7 @@ export async function abandonCall(
 
 /** Releases the slot of a call that was certainly never sent. */
 export async function releaseSlot(database: Kysely<Tables>, callId: string): Promise<void> {
-  await database.deleteFrom('rate_calls').where('call_id', '=', callId).execute();
+  await sql`delete from rate_calls where call_id = ${callId}`.execute(database);
 }
 
 /** The pause after a 429 doubles at most this many times, to about two minutes. */

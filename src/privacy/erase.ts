@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { Problem, type DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyOfValues } from '../db/expressions.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest } from '../people/digest.ts';
@@ -109,10 +108,9 @@ export async function erase(
     await eraseRecords(transaction, traces);
     await queueContacts(transaction, traces.records);
     await queuePeople(transaction, traces.people);
-    await transaction
-      .deleteFrom('raw_answers')
-      .where('attempt_id', '=', anyOfValues(traces.attemptIds))
-      .execute();
+    await sql`delete from raw_answers where attempt_id = any(${traces.attemptIds}::text[])`.execute(
+      transaction,
+    );
     await sql`
       update webhook_deliveries set body = null, person_ids = '{}'
       where ${isDelivered(traces)} and status <> 'received'
@@ -128,11 +126,8 @@ export async function erase(
     // The digest has already ended the matches of the person.
     await sql`delete from contact_matches where ${isAboutPeople(traces.people)}`.execute(transaction);
     await forgetUpserts(transaction, traces.records);
-    await transaction.deleteFrom('claims').where('identity_key', '=', anyOfValues(traces.forms)).execute();
-    await sql`
-      delete from lookup_history
-      where key_hash in (${lookupKeysOf(traces)})
-    `.execute(transaction);
+    await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
+    await sql`delete from lookup_history where key_hash in (${lookupKeysOf(traces)})`.execute(transaction);
     await sql`
       insert into erasures (erasure_id, erased_by, reason, removed)
       values (${randomUUID()}, ${note.by}, ${note.reason ?? null}, ${JSON.stringify(removed)}::jsonb)

@@ -36,15 +36,10 @@ export async function gatherReport(
       const snapshot = { ...warehouse, database };
       const run = await getRun(snapshot, runId);
       const facts = await readRunFacts(snapshot, run.runId);
-      const { approved_at: approvedAt } = await database
-        .selectFrom('runs')
-        .select('approved_at')
-        .where('run_id', '=', run.runId)
-        .executeTakeFirstOrThrow();
       const report = {
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
-        run: describe(run, facts.service, approvedAt, options.now),
+        run: describe(run, options.now),
         outcomes: sortByOutcome(facts.outcomes),
         contested_rows: await readContestedRows(database, run.runId),
         lost_contacts: await readLostContacts(database, run.runId),
@@ -63,7 +58,7 @@ export async function gatherReport(
     });
 }
 
-function describe(run: RunRecord, service: string, approvedAt: Date | null, now: Date): RunReport['run'] {
+function describe(run: RunRecord, now: Date): RunReport['run'] {
   const until = run.finishedAt ?? now;
   return {
     run_id: run.runId,
@@ -74,12 +69,12 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
     file_sha256: run.fileSha256,
     rows: run.rowsStaged,
     source: run.source,
-    service,
+    service: run.options.service,
     asked_for: { reveal: run.options.reveal, waterfall: run.options.waterfall },
     priority: run.options.priority,
     plan_hash: run.planHash,
     created_at: run.createdAt.toISOString(),
-    approved_at: approvedAt?.toISOString() ?? null,
+    approved_at: run.approvedAt?.toISOString() ?? null,
     finished_at: run.finishedAt?.toISOString() ?? null,
     seconds: Math.max(0, Math.round((until.getTime() - run.createdAt.getTime()) / 1_000)),
     cancelled: run.cancelled,

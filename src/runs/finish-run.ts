@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -7,7 +7,8 @@ import { markAttemptUnknown } from '../ledger/close-attempt.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import { readRunFacts } from './read-run-facts.ts';
 import { getRun } from './runs.ts';
-import { isUnfinished } from '../db/run-states.ts';
+import { isUnfinished, withEarlierNote } from '../db/run-states.ts';
+import type { Tables } from '../db/schema.ts';
 
 /**
  * Ends a run after all its calls. Rows without an outcome get the outcome of the ending, such as `over_budget`. If
@@ -46,23 +47,15 @@ export async function endAbandonedRun(warehouse: Warehouse, runId: string): Prom
 }
 
 async function endOpenCalls(warehouse: Warehouse, runId: string, reason: string): Promise<void> {
-  const open = await warehouse.database
-    .selectFrom('attempts')
-    .select('attempt_id')
-    .where('run_id', '=', runId)
-    .where('status', '=', 'admitted')
-    .execute();
-  for (const { attempt_id: attemptId } of open) await markAttemptUnknown(warehouse, attemptId, reason);
+  const { rows } = await sql<{ attemptId: string }>`
+    select attempt_id as "attemptId" from attempts where run_id = ${runId} and status = 'admitted'
+  `.execute(warehouse.database);
+  for (const { attemptId } of rows) await markAttemptUnknown(warehouse, attemptId, reason);
 }
 
 async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseReason | undefined> {
-  const { rows } = await warehouse.database
-    .selectFrom('run_rows')
-    .select(({ fn }) => fn.countAll<string>().as('rows'))
-    .where('run_id', '=', runId)
-    .where('outcome', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (rows === '0') return undefined;
+  const rows = await countOpenRows(warehouse.database, runId);
+  if (rows === 0) return undefined;
   return {
     type: 'database.lost-calls',
     reason:
@@ -76,6 +69,13 @@ async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseRe
 
 function endCancelled(warehouse: Warehouse, runId: string): Promise<void> {
   return endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
+}
+
+async function countOpenRows(database: Kysely<Tables>, runId: string): Promise<number> {
+  const { rows } = await sql<{ open: number }>`
+    select count(*)::int as open from run_rows where run_id = ${runId} and outcome is null
+  `.execute(database);
+  return rows[0]!.open;
 }
 
 async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolean> {
@@ -98,25 +98,14 @@ export async function endRun(
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
     // The run is locked first, like in staging and planning, because a worker that lost Temporal may still add rows.
-    await transaction.selectFrom('runs').select('run_id').where('run_id', '=', runId).forUpdate().execute();
-    if (rest) {
-      await transaction
-        .updateTable('run_rows')
-        // A row without an outcome can have a reason text already, for example that its contact was filled without a
-        // call.
-        .set({ outcome: rest.outcome, reason: sql<string>`concat_ws('; ', ${rest.reason}::text, reason)` })
-        .where('run_id', '=', runId)
-        .where('outcome', 'is', null)
-        .execute();
-    }
-    const open = await transaction
-      .selectFrom('run_rows')
-      .select('row_number')
-      .where('run_id', '=', runId)
-      .where('outcome', 'is', null)
-      .limit(1)
-      .executeTakeFirst();
-    if (open) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
+    await sql`select from runs where run_id = ${runId} for update`.execute(transaction);
+    if (rest)
+      await sql`
+        update run_rows r set outcome = ${rest.outcome}, reason = ${withEarlierNote(sql`${rest.reason}::text`)}
+        where run_id = ${runId} and outcome is null
+      `.execute(transaction);
+    if ((await countOpenRows(transaction, runId)) > 0)
+      throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
     // This form avoids `not exists`, which was slow on a table that retention had emptied: PostgreSQL read all rows of
     // the run for each claim.
     await sql`
@@ -124,11 +113,10 @@ export async function endRun(
         select count(*) from run_rows r
         where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
     `.execute(transaction);
-    await transaction
-      .updateTable('runs')
-      .set({ status, finished_at: sql<Date>`coalesce(finished_at, clock_timestamp())`, pause_reason: null })
-      .where('run_id', '=', runId)
-      .where(isUnfinished)
-      .execute();
+    await sql`
+      update runs
+      set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), pause_reason = null
+      where run_id = ${runId} and ${isUnfinished}
+    `.execute(transaction);
   });
 }

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { nameList, databaseTimeNow } from '../db/expressions.ts';
+import { nameList } from '../db/expressions.ts';
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
@@ -8,6 +8,7 @@ import type { Warehouse } from '../db/database.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
+import type { RunStatus } from '../contract/run-transitions.ts';
 import { lateKinds, lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
 import { formatCount, formatPeopleCount, formatPercent } from '../domain/text/format.ts';
 import { peopleWithRows } from './pages.ts';
@@ -93,20 +94,18 @@ async function recordPilot(
   pauseReason: PauseReason | undefined,
 ): Promise<StatusReason | 'postponed' | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const run = await transaction
-      .selectFrom('runs')
-      .select(['pilot_judged_at', 'status', 'pause_reason'])
-      .where('run_id', '=', runId)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
-    const { pilot_judged_at: judgedAt, status, pause_reason: present } = run;
-    if (judgedAt) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
+    const { rows } = await sql<{ judged: boolean; status: RunStatus; present: StatusReason | null }>`
+      select pilot_judged_at is not null as judged, status, pause_reason as present
+      from runs
+      where run_id = ${runId}
+      for update
+    `.execute(transaction);
+    const { judged, status, present } = rows[0]!;
+    if (judged) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
     if (pauseReason && status === 'paused' && needsResume(present)) return 'postponed';
-    await transaction
-      .updateTable('runs')
-      .set({ pilot_judged_at: databaseTimeNow })
-      .where('run_id', '=', runId)
-      .execute();
+    await sql`update runs set pilot_judged_at = clock_timestamp() where run_id = ${runId}`.execute(
+      transaction,
+    );
     if (pauseReason) await pauseCalls(transaction, runId, pauseReason);
     return pauseReason;
   });
@@ -225,9 +224,7 @@ async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<bo
 
 /** Restarts the match rate of a paused run, because an operator who resumes the run accepts the results so far. */
 export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
-  await warehouse.database
-    .updateTable('runs')
-    .set({ match_rate_since: databaseTimeNow })
-    .where('run_id', '=', runId)
-    .execute();
+  await sql`
+    update runs set match_rate_since = clock_timestamp() where run_id = ${runId}
+  `.execute(warehouse.database);
 }

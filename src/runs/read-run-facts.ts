@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { nameList, decimalText } from '../db/expressions.ts';
+import { nameList } from '../db/expressions.ts';
 import { statusesOfLookups } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
@@ -124,12 +124,10 @@ function describeMissing({ awaited, expired }: LateResultsStatus): string | null
 
 /** Reads the limit of the run's own budget, which the operator may have changed. Credits are decimal text. */
 async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
-  const budget = await database
-    .selectFrom('budgets')
-    .select((run) => decimalText(run.ref('credits_limit')).as('limit'))
-    .where('budget_id', '=', budgetIdOfRun(runId))
-    .executeTakeFirst();
-  return budget ? budget.limit : options.maxCredits;
+  const { rows } = await sql<{ limit: string | null }>`
+    select trim_scale(credits_limit)::text as "limit" from budgets where budget_id = ${budgetIdOfRun(runId)}
+  `.execute(database);
+  return rows[0] ? rows[0].limit : options.maxCredits;
 }
 
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {

@@ -5,7 +5,6 @@ import { isFinal, type RunStatus, eventForStatus } from '../contract/run-transit
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { rowCount } from '../db/expressions.ts';
 import { isEventAllowed, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
@@ -70,10 +69,8 @@ function recordOf(row: Selectable<Tables['runs']>) {
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     pauseReason: row.pause_reason,
-    /**
-     * True if the run may spend credits: the operator has approved the plan, or the run began with `--yes` or by a
-     * schedule.
-     */
+    /** When the operator approved the plan, or a run with `--yes` or of a schedule began; null: not approved. */
+    approvedAt: row.approved_at,
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
     /** The scheduled time of the run. For a run without a schedule, the time when it began. */
@@ -170,13 +167,10 @@ export async function setRunStatus(
 }
 
 export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
-  const { rows } = await warehouse.database
-    .selectFrom('run_rows')
-    .select(rowCount.as('rows'))
-    .where('run_id', '=', runId)
-    .where('outcome', '=', 'malformed')
-    .executeTakeFirstOrThrow();
-  return rows;
+  const { rows } = await sql<{ malformed: number }>`
+    select count(*)::int as malformed from run_rows where run_id = ${runId} and outcome = 'malformed'
+  `.execute(warehouse.database);
+  return rows[0]!.malformed;
 }
 
 /** Reads the services of all runs that may spend credits. */
@@ -200,11 +194,7 @@ export async function saveWarnings(
   runId: string,
   warnings: readonly string[],
 ): Promise<void> {
-  await warehouse.database
-    .updateTable('runs')
-    .set({ warnings: [...warnings] })
-    .where('run_id', '=', runId)
-    .execute();
+  await sql`update runs set warnings = ${warnings} where run_id = ${runId}`.execute(warehouse.database);
 }
 
 export async function addWarning(
@@ -212,19 +202,15 @@ export async function addWarning(
   runId: string,
   warning: string,
 ): Promise<void> {
-  await transaction
-    .updateTable('runs')
-    .set({ warnings: sql`array_append(warnings, ${warning})` })
-    .where('run_id', '=', runId)
-    .execute();
+  await sql`
+    update runs set warnings = array_append(warnings, ${warning}) where run_id = ${runId}
+  `.execute(transaction);
 }
 
 export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
-  await warehouse.database
-    .updateTable('runs')
-    .set({ plan: JSON.stringify(plan) })
-    .where('run_id', '=', runId)
-    .execute();
+  await sql`
+    update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}
+  `.execute(warehouse.database);
 }
 
 /**

@@ -3,15 +3,13 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isTransactionConflict } from '../db/postgres-errors.ts';
-import { anyOfValues, rowCount } from '../db/expressions.ts';
 import { formsOfKey, isIdentifyingKey } from '../keys/key-lookups.ts';
-import type { ColumnValueTypes } from '../db/column-types.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
   /** First characters of the hash of a person or domain on the suppression list, enough to tell entries apart. */
   readonly entry: string;
-  readonly kind: ColumnValueTypes['suppression_entries.kind'];
+  readonly kind: string;
   readonly domain: string | null;
   readonly reason: string | null;
   readonly added_by: string;
@@ -144,21 +142,14 @@ export async function suppressStagedPeople(
     const named = await sql<{ key: string }>`
       select distinct identity_key as key from run_rows, unnest(keys) as identity_key where run_id = ${runId}
     `.execute(transaction);
-    const nameless = await transaction
-      .selectFrom('run_rows')
-      .select([
-        rowCount.as('rows'),
-        sql<number[]>`coalesce((array_agg(row_number order by row_number))[:5], '{}')`.as('first'),
-      ])
-      .where('run_id', '=', runId)
-      .where('keys', '=', sql<string[]>`'{}'`)
-      .executeTakeFirstOrThrow();
-    const added = await addSuppressions(
-      transaction,
-      named.rows.map(({ key }) => key),
-      note,
-    );
-    return { added, namelessRows: nameless.rows, firstNameless: nameless.first };
+    const nameless = await sql<{ namelessRows: number; firstNameless: number[] }>`
+      select count(*)::int as "namelessRows",
+        coalesce((array_agg(row_number order by row_number))[:5], '{}') as "firstNameless"
+      from run_rows
+      where run_id = ${runId} and keys = '{}'
+    `.execute(transaction);
+    const keys = named.rows.map(({ key }) => key);
+    return { added: await addSuppressions(transaction, keys, note), ...nameless.rows[0]! };
   });
 }
 
@@ -166,11 +157,11 @@ export async function suppressStagedPeople(
 export async function removeSuppressions(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
-    const removed = await transaction
-      .deleteFrom('suppression_entries')
-      .where('entry_id', '=', anyOfValues(keys.map(sha256)))
-      .executeTakeFirst();
-    return Number(removed.numDeletedRows);
+    const hashes = keys.map((key) => createHash('sha256').update(key).digest());
+    const removed = await sql`
+      delete from suppression_entries where entry_id = any(${hashes}::bytea[])
+    `.execute(transaction);
+    return Number(removed.numAffectedRows);
   });
 }
 
@@ -217,17 +208,10 @@ export async function listSuppressions(warehouse: Warehouse, limit: number): Pro
 }
 
 export async function countSuppressions(warehouse: Warehouse): Promise<Record<string, number>> {
-  const rows = await warehouse.database
-    .selectFrom('suppression_entries')
-    .select(['kind', rowCount.as('entries')])
-    .groupBy('kind')
-    .orderBy('kind')
-    .execute();
+  const { rows } = await sql<{ kind: string; entries: number }>`
+    select kind, count(*)::int as entries from suppression_entries group by kind order by kind
+  `.execute(warehouse.database);
   return Object.fromEntries(rows.map(({ kind, entries }) => [kind, entries]));
-}
-
-function sha256(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
 }
 
 /**

@@ -6,25 +6,18 @@ import { removeRunBudget } from '../../ledger/credit-ledger.ts';
 
 /** Deletes the staged rows of a run that only planned, and ends the run. */
 export async function endPlan(warehouse: Warehouse, runId: string): Promise<void> {
-  await discardStagedRows(warehouse, runId);
+  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
+  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
   await setRunStatus(warehouse, runId, 'planned', undefined);
 }
 
 /** Removes the rows of plans that a killed command left behind. After a day, no command is still planning. */
 export async function discardAbandonedPlans(warehouse: Warehouse): Promise<void> {
-  const left = await warehouse.database
-    .selectFrom('runs')
-    .select('run_id')
-    .where(isUnfinished)
-    .where((run) => run.not(maySpend))
-    .where(sql<boolean>`created_at < now() - interval '1 day'`)
-    .execute();
-  for (const { run_id: runId } of left) await endPlan(warehouse, runId);
-}
-
-async function discardStagedRows({ database }: Warehouse, runId: string): Promise<void> {
-  await database.deleteFrom('run_rows').where('run_id', '=', runId).execute();
-  await database.deleteFrom('run_people').where('run_id', '=', runId).execute();
+  const { rows } = await sql<{ runId: string }>`
+    select run_id as "runId" from runs
+    where ${isUnfinished} and not ${maySpend} and created_at < now() - interval '1 day'
+  `.execute(warehouse.database);
+  for (const { runId } of rows) await endPlan(warehouse, runId);
 }
 
 /** Lets PostgreSQL reuse the space of deleted rows, and frees disk space at the end of the tables. */
@@ -33,11 +26,8 @@ export async function vacuumPlannedRows({ database }: Warehouse): Promise<void> 
 }
 
 export async function removePlans({ database }: Warehouse): Promise<void> {
-  const plans = await database
-    .deleteFrom('runs')
-    .where('status', '=', 'planned')
-    .where((run) => run.not(maySpend))
-    .returning('run_id')
-    .execute();
-  for (const { run_id: runId } of plans) await removeRunBudget(database, runId);
+  const { rows } = await sql<{ runId: string }>`
+    delete from runs where status = 'planned' and not ${maySpend} returning run_id as "runId"
+  `.execute(database);
+  for (const { runId } of rows) await removeRunBudget(database, runId);
 }

@@ -20,7 +20,7 @@ import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import type { ContactDecision } from '../../domain/identity/verdicts.ts';
-import { identityCells, rowCount } from '../../db/expressions.ts';
+import { identityCells } from '../../db/expressions.ts';
 import {
   confirmedKeys,
   contactDecisionsJson,
@@ -35,7 +35,6 @@ import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
  * shown. Options of pilot and quality gates change the hash, because the operator's approval depends on them.
  */
 const optionsOutsideHash: readonly (keyof RunOptions)[] = ['serviceOf', 'schedule', 'priority'];
-const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
 
 /** The counts of a plan, before prices and times are added. */
 export interface PlannedRows extends Pick<
@@ -68,20 +67,22 @@ export async function planRows(
   pilot: number | null = null,
 ): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const run = await transaction
-      .selectFrom('runs')
-      .select(['rows_staged', 'plan_hash', 'file_sha256', 'source', 'header', 'mapping', 'options'])
-      .select(terms.as('terms'))
-      .where('run_id', '=', runId)
-      .forUpdate()
-      .executeTakeFirst();
+    const { rows } = await sql<
+      PlannedExport & { rows_staged: number; plan_hash: string | null; terms: string }
+    >`
+      select rows_staged, plan_hash, source, coalesce(header, '{}') as header, coalesce(mapping, '{}') as mapping,
+        options, file_sha256 || E'\n' || (options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')
+          as terms
+      from runs
+      where run_id = ${runId}
+      for update
+    `.execute(transaction);
+    const [run] = rows;
     if (!run) throw new Error(`run ${runId} does not exist`);
     // With this setting, grouping and hashing two million keys fits in memory.
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
-      const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
-      const { rows_staged: rows, source, options } = run;
-      await decide(transaction, runId, { rows, asked, source, columns, options });
+      await decide(transaction, runId, asked, run);
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL expects a handful of rows, and finding the first open page of 70,000 people took
       // minutes instead of 0.1 s. ANALYZE reads a sample of fixed size.
@@ -89,13 +90,11 @@ export async function planRows(
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
     const { digest, ...counts } = await countRows(transaction, runId, asked);
-    const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
-    await transaction
-      .updateTable('runs')
-      .set({ plan_hash: planHash })
-      .where('run_id', '=', runId)
-      .where('plan_hash', 'is', null)
-      .execute();
+    const planHash =
+      run.plan_hash ?? createHash('sha256').update(`${run.terms}\n${digest}`).digest('hex').slice(0, 16);
+    await sql`
+      update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null
+    `.execute(transaction);
     return { plan_hash: planHash, rows: run.rows_staged, ...counts };
   });
 }
@@ -158,23 +157,23 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-interface PlannedExport {
-  readonly rows: number;
-  readonly asked: LookupRequest;
+interface PlannedExport extends RecordedColumns {
+  readonly rows_staged: number;
   readonly source: string | null;
-  readonly columns: RecordedColumns;
   readonly options: RunOptions;
 }
 
 async function decide(
   transaction: Transaction<Tables>,
   runId: string,
-  { rows, asked, source, columns, options }: PlannedExport,
+  asked: LookupRequest,
+  run: PlannedExport,
 ): Promise<void> {
+  const { options } = run;
   await sql`set local synchronous_commit = on`.execute(transaction);
-  await copyRows(transaction, runId, asked, rows);
-  await warnOfMissingIds(transaction, runId, { source, ...columns });
-  if (await applyRowChoice(transaction, runId, columns, options))
+  await copyRows(transaction, runId, asked, run.rows_staged);
+  await warnOfMissingIds(transaction, runId, run);
+  if (await applyRowChoice(transaction, runId, run, options))
     await addWarning(
       transaction,
       runId,
@@ -259,10 +258,6 @@ async function assignPositions(
   `.execute(transaction);
 }
 
-function hashOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
-}
-
 type DecidedRow = IdentityColumns & {
   readonly row_number: number;
   readonly decisions: readonly ContactDecision[] | null;
@@ -328,15 +323,12 @@ async function applyRowChoice(
   const ordered = orderBy && columnReader(columns, orderBy.column);
   let [read, excluded] = [0, 0];
   for (let last = 0, isOver = false; !isOver;) {
-    const rows = await transaction
-      .selectFrom('run_rows')
-      .select(['row_number', 'raw'])
-      .where('run_id', '=', runId)
-      .where('row_number', '>', last)
-      .where('outcome', 'is', null)
-      .orderBy('row_number')
-      .limit(rowsPerFetch)
-      .execute();
+    const { rows } = await sql<{ row_number: number; raw: string }>`
+      select row_number, raw from run_rows
+      where run_id = ${runId} and row_number > ${last} and outcome is null
+      order by row_number
+      limit ${rowsPerFetch}
+    `.execute(transaction);
     const choices = rows.map(({ row_number: row, raw }) => {
       const cells = JSON.parse(raw) as string[];
       const isExcluded = !fits((column) => readers.get(column)!(cells));
@@ -370,7 +362,7 @@ async function warnOfMissingIds(
   const importer = Object.values(importers).find((each) => each.source === source);
   if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
   const { rows: found } = await sql<{ rows: number }>`
-    select ${rowCount} as rows from plan_rows where ${lacksId(importer)}
+    select count(*)::int as rows from plan_rows where ${lacksId(importer)}
   `.execute(transaction);
   const rows = found[0]?.rows ?? 0;
   if (rows === 0) return;

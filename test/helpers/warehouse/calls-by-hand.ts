@@ -77,21 +77,15 @@ export function callsByHand(warehouse: TestWarehouse) {
   }
 
   async function attemptOf({ attemptId }: AdmittedCall) {
-    return warehouse.database
-      .selectFrom('attempts')
-      .selectAll()
-      .where('attempt_id', '=', attemptId)
-      .executeTakeFirstOrThrow();
+    const [attempt] = await warehouse.query`select * from attempts where attempt_id = ${attemptId}`;
+    return attempt!;
   }
 
   /** Returns the reserved and the settled credits of the run. */
   async function moneyOf(runId: string): Promise<[number, number]> {
-    const budget = await warehouse.database
-      .selectFrom('budgets')
-      .selectAll()
-      .where('budget_id', '=', `run:${runId}`)
-      .executeTakeFirstOrThrow();
-    return [Number(budget.reserved), Number(budget.settled)];
+    const [budget] = await warehouse.query<{ reserved: string; settled: string }>`
+      select reserved, settled from budgets where budget_id = ${`run:${runId}`}`;
+    return [Number(budget!.reserved), Number(budget!.settled)];
   }
 
   async function claimsOf(runId: string): Promise<number> {

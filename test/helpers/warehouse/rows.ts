@@ -105,11 +105,7 @@ export async function runningRun(
     select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, ${rows}::integer) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await openBudgetsOfRun(warehouse.database, run.runId);
-  await warehouse.database
-    .updateTable('budgets')
-    .set({ credits_limit: limit })
-    .where('budget_id', '=', `run:${run.runId}`)
-    .execute();
+  await warehouse.query`update budgets set credits_limit = ${limit} where budget_id = ${`run:${run.runId}`}`;
   return run.runId;
 }
 

@@ -14,11 +14,9 @@ const { ask } = nextCalls(warehouse);
 beforeEach(() => emptyWindows(warehouse));
 
 async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
-  return warehouse.database
-    .selectFrom('budgets')
-    .select(['reserved', 'settled'])
-    .where('budget_id', '=', `run:${runId}`)
-    .executeTakeFirstOrThrow();
+  const [budget] = await warehouse.query<{ reserved: string; settled: string }>`
+    select reserved, settled from budgets where budget_id = ${`run:${runId}`}`;
+  return budget!;
 }
 
 it('admit() returns "taken" for a call with people of another open call of the same run', async () => {
