@@ -89,9 +89,7 @@ export type BatchResult =
 /** Result of several batches: `done`, or the reason why the batches in `left` are not done. */
 export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 
-/**
- * Result of a page. `unfinished` means that the run stopped the page or the page's history is long; people are left.
- */
+/** Result of a page. `unfinished`: the run stopped it or its history is long, and people are left. */
 export type PageResult = { readonly kind: 'done' | 'unfinished' } | Ended;
 
 /** Counts of the data that retention has removed. */
@@ -112,10 +110,7 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   /** Checks the credential with the service, and reads its user and its rate limits. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  /**
-   * Writes the status of a run unless the operator has decided otherwise. Returns the run's facts with its stored
-   * status.
-   */
+  /** Writes the status unless the operator has decided otherwise, and returns the facts with the stored status. */
   setRunStatus(
     request: UpdateRequest & {
       readonly status: RunStatus;

@@ -125,10 +125,7 @@ export function cancellationReason(runId: string, why: OperatorReason): StatusRe
   };
 }
 
-/**
- * Returns what the operator must do about a paused run. Failures of calls are not in the table: their cause needs a
- * fix.
- */
+/** Returns what the operator must do about a paused run. Failures of calls, not in the table, need a fix. */
 export function operatorActionFor(type: string): PauseReasonFacts['needs'] {
   return factsOf(type)?.needs ?? 'fix';
 }

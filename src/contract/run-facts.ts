@@ -81,10 +81,7 @@ export const runFields = {
 
 export const runFacts = z.strictObject(runFields).describe('Status and figures of a run.');
 
-/**
- * Facts of a run: the last line of `enrich run --json`, and `enrich status --json`. They are part of the public
- * surface.
- */
+/** Facts of a run, a part of the public surface: the last line of `enrich run --json`, and `enrich status --json`. */
 export type RunFacts = SchemaOutput<typeof runFacts>;
 
 /** An undo of a run, which removed the run's values from contacts. The run's costs stay. */
@@ -104,10 +101,7 @@ export interface LateResultsStatus extends Omit<RunFacts['late_results'], 'next_
   readonly until: string | null;
   /** Time (ISO 8601) by the database's clock at which this state was read. */
   readonly readAt: string;
-  /**
-   * Time (ISO 8601) of the next poll; null if none follows. It can be after the call's deadline, because a worker may
-   * be late.
-   */
+  /** Time (ISO 8601) of the next poll, perhaps after the call's deadline; null if none follows. */
   readonly nextPollAt: string | null;
   /**
    * Latest time (ISO 8601) of the next sync, by the database's clock: when a poll is due and its rate window has a free

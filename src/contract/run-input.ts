@@ -20,10 +20,7 @@ export interface RunInput {
    * starts the run. Workers have a setting of their own for polls.
    */
   readonly lateResults?: { readonly pollAfterSeconds: number };
-  /**
-   * Seconds without a heartbeat after which Temporal retries an activity (default: 10). Tests that kill workers use
-   * fewer.
-   */
+  /** Seconds without a heartbeat after which Temporal retries an activity, by default 10. Tests use fewer. */
   readonly heartbeatSeconds?: number;
   /** State of the previous execution of the workflow, after continue-as-new. */
   readonly carried?: ContinueAsNewState;

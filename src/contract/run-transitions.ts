@@ -1,9 +1,6 @@
 import { waitsForBudget, type StatusReason } from './pause-reasons.ts';
 
-/**
- * States of an unfinished run: its status, and `waiting_for_budget` for a paused run that continues without the
- * operator.
- */
+/** States of an unfinished run: its status, or `waiting_for_budget` if it is paused and continues by itself. */
 type RunState = Exclude<RunStatus, 'planned' | 'finished' | 'cancelled' | 'failed'> | 'waiting_for_budget';
 
 /** Events that can change the status of a run. */

@@ -1,6 +1,4 @@
-/**
- * Facts about a run at its start, which Temporal shows. None is personal data: `file` was checked for names of people.
- */
+/** Facts about a run that Temporal shows. None is personal data: `file` was checked for names of people. */
 interface RunStart {
   readonly runId: string;
   readonly file: string;

@@ -31,17 +31,10 @@ export function isReadable(table: string, column: string): boolean {
   return columns === undefined || columns.trim().split(/,\s+/).includes(column);
 }
 
-/**
- * Key of the advisory lock for grants. PostgreSQL refuses two concurrent grants on a table ("concurrently updated").
- */
+/** Key of the advisory lock for grants. PostgreSQL refuses two concurrent grants on a table. */
 const grantLock = 7_305_902_311;
 
-/**
- * Gives every analyst role exactly the rights of `readableColumns`, and revokes all other rights on the tables, for
- * example from an earlier release. Roles that no longer exist are deleted from `analyst_roles`.
- *
- * @param role new analyst role
- */
+/** Gives every analyst role exactly the rights of `readableColumns`, and forgets roles that no longer exist. */
 export async function grantAnalysts(database: Kysely<never>, role?: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await sql`set local lock_timeout = '1min'`.execute(transaction);
@@ -73,11 +66,7 @@ async function grant(transaction: Transaction<never>, role: string): Promise<voi
   }
 }
 
-/**
- * Refuses the owner of the tables as analyst role, because revoking the owner's rights would lock the product out.
- *
- * @throws Problem `role.*`
- */
+/** Refuses the owner of the tables, because revoking its rights would lock the product out. @throws Problem `role.*` */
 async function requireReader(transaction: Transaction<never>, role: string): Promise<void> {
   const found = await sql<{ owns: boolean }>`
     select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace

@@ -26,10 +26,7 @@ export interface WarehouseOptions {
   readonly queryMilliseconds?: number;
   /** Name of this process in `pg_stat_activity`. */
   readonly applicationName?: string;
-  /**
-   * True for a process that prepares statements and keeps their plans, such as a worker, which runs the same few
-   * statements for each call.
-   */
+  /** True for a process, such as a worker, that runs the same few statements again and keeps their plans. */
   readonly keepsPlans?: boolean;
   /** PostgreSQL ends an idle transaction after this time, because other transactions wait for its locks. */
   readonly idleTransactionMilliseconds?: number;
@@ -37,11 +34,7 @@ export interface WarehouseOptions {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/**
- * Opens a pool on the warehouse. The pool connects at the first query.
- *
- * @param databaseUrl URL of a PostgreSQL database, version 15 or later
- */
+/** Opens a pool on a PostgreSQL database, version 15 or later. The pool connects at the first query. */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
   const settings = {
     ...(options.keepsPlans && stablePlanSettings),
@@ -94,18 +87,10 @@ export async function inRolledBackTransaction<Result>(
   }
 }
 
-/**
- * Codes of errors that only a new connection resolves: a migration has changed the columns of a prepared statement, or
- * the server is no longer the primary server.
- */
+/** Errors that a new connection resolves: a migration changed columns, or the server is no longer primary. */
 const endingCodes = new Set(['0A000', '25006']);
 
-/**
- * Returns a pool that closes a connection after an error that the connection would repeat, for example if the server is
- * unreachable.
- *
- * @param prepares true: each connection prepares a statement with parameters once and reuses it
- */
+/** Returns a pool that closes a connection after an error that it would repeat, such as an unreachable server. */
 function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   return {
     connect: async () => {
@@ -135,8 +120,5 @@ function preparedQuery(text: string, values: readonly unknown[], prepares: boole
   return { name, text, values: [...values] };
 }
 
-/**
- * Number of rows from which a table needs statistics. Without statistics, PostgreSQL replaced a hash join by slow
- * nested loops.
- */
+/** Rows from which a table needs statistics. Without them, PostgreSQL replaced a hash join by slow nested loops. */
 export const minRowsToAnalyze = 1_000;

@@ -3,18 +3,12 @@ import { identityColumns } from '../domain/identity/identity.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Tables } from './schema.ts';
 
-/**
- * Formats names as a list for `in (…)` in raw SQL. They are not escaped, so only names that the code itself defines are
- * safe.
- */
+/** Formats names for `in (…)`, unescaped: only names that the code itself defines are safe. */
 export function nameListText(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
 
-/**
- * Names as a list for `in (…)` in a template of Kysely. They are not escaped, so only names that the code itself
- * defines are safe.
- */
+/** Names for `in (…)` in a Kysely template, unescaped as in `nameListText`. */
 export function nameList(names: readonly string[]): RawBuilder<unknown> {
   return sql.raw(nameListText(names));
 }
@@ -25,31 +19,21 @@ export async function readDatabaseClock(database: Kysely<Tables>): Promise<Date>
   return rows[0]!.now;
 }
 
-/**
- * SQL list of the columns with a contact's identifying cells.
- *
- * @param alias table alias of a row or of a contact's record
- */
+/** SQL list of the columns with a contact's identifying cells, in a row or a contact's record. */
 export function identityCells(alias: string): RawBuilder<unknown> {
   return sql.join(identityColumns.map((column) => sql.ref(`${alias}.${column}`)));
 }
 
-/**
- * SQL expression: the name cells of a contact, as `NameCells`.
- *
- * @param alias table alias of a row or of a contact's record
- */
+/** SQL expression: the name cells of a row or of a contact's record, as `NameCells`. */
 export function nameCells(alias: string): RawBuilder<unknown> {
   const of = sql.ref(alias);
   return sql`jsonb_build_object('first_name', ${of}.first_name, 'last_name', ${of}.last_name, 'name', ${of}.name)`;
 }
 
 /**
- * SQL expression: the places (`ctid`) of a run's rows, claims or recorded cells with these row numbers, looked up by
- * their whole key. With a plan from an empty warehouse, PostgreSQL would read all rows of the run. An UPDATE by place
- * may skip a row that another transaction has changed; such a row already has an outcome or no cells.
- *
- * @param rowNumbers query of one column
+ * SQL expression: the places (`ctid`) of rows by their whole key. With a plan from an empty warehouse, PostgreSQL would
+ * read all rows of the run. An UPDATE by place may skip a row that another transaction has changed; such a row already
+ * has an outcome or no cells.
  */
 export function ctidsOfRows(
   table: 'run_rows' | 'claims' | 'contact_records',
@@ -75,12 +59,7 @@ export function idStartsWith(column: RawBuilder<unknown>, named: string): RawBui
   return beginning.test(start) ? sql`starts_with(${column}, ${start})` : sql`${column} = ${named}`;
 }
 
-/**
- * Returns the single entry that the operator has named by its id or the beginning of its id.
- *
- * @param kind kind of the entries, for the error
- * @throws Problem `KIND.unknown`; `KIND.ambiguous` if two entries have this beginning
- */
+/** Returns the only entry that the operator has named. @throws Problem `KIND.unknown`, `KIND.ambiguous` */
 export function requireSingleMatch<Entry>(
   [entry, other]: readonly Entry[],
   kind: 'attempt' | 'delivery',

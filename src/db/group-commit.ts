@@ -18,9 +18,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Commits items that arrive together in one transaction, because a flush to the disk costs the same for one item as for
- * many. The first item is committed at once; items that arrive during a commit wait for the next one. Only one group is
- * committed at a time, because two at once were smaller and stored a tenth less.
+ * Commits items that arrive together in one transaction, because a flush to the disk costs the same for many. The first
+ * is committed at once; others wait for the next. One group at a time: two at once were smaller and stored a tenth
+ * less.
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
@@ -31,11 +31,7 @@ export class GroupCommit<Item, Result> {
     this.#options = options;
   }
 
-  /**
-   * Adds an item to a group and resolves after the commit.
-   *
-   * @throws the error that prevents the commit of this item; errors of other items in the group are not thrown here
-   */
+  /** Adds an item to a group and resolves after the commit; only an error about this item is thrown. */
   commit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });

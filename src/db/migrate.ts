@@ -24,21 +24,17 @@ export interface Migrated {
   readonly newer: readonly string[];
 }
 
-/**
- * Maximum wait of a migration for the lock of a table. A waiting migration blocks all other statements on this table.
- */
+/** Maximum wait for the lock of a table. A waiting migration blocks all other statements on this table. */
 const lockMilliseconds = 1_000;
 const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Migrates the schema `enrichment` to this release, and grants analyst roles their rights on new tables. It is safe
- * while workers and other migrators run: one transaction applies all missing migrations, one migrator runs at a time.
+ * Migrates the schema and the rights of analysts, in one transaction and by one migrator at a time, while workers run.
  * The schema of a newer release stays unchanged, so that workers of both releases can run during an upgrade.
  *
  * @param databaseUrl a database with a role that may create a schema; no superuser is needed
  * @param options.patienceMilliseconds time to retry while other sessions use the tables
- * @param options.migrations all migrations of the release
  * @throws Problem `database.in-use`, and others `database.*`
  */
 export async function migrate(
@@ -86,20 +82,12 @@ export async function compareMigrations(databaseUrl: string) {
   };
 }
 
-/**
- * Gives a role the rights of an analyst, now and after every later migration.
- *
- * @param role an existing role without other rights on the schema
- * @throws Problem `role.*`
- */
+/** Gives an existing role the rights of an analyst, now and after later migrations. @throws Problem `role.*` */
 export async function allowAnalyst(databaseUrl: string, role: string): Promise<void> {
   await withDatabase(databaseUrl, (database) => grantAnalysts(database, role));
 }
 
-/**
- * Names of the migrations that a database has. Kysely's migrator reads all tables to find out, which cost each command
- * 20 ms.
- */
+/** Names of the applied migrations. Kysely's migrator reads all tables for this, which cost each command 20 ms. */
 async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   const table = `${schemaName}.kysely_migration`;
   const described = await sql<{ there: boolean; fingerprint: string | null }>`
@@ -172,11 +160,7 @@ const comparisons = 5;
 /** Maximum wait for an answer. A busy pooler can leave a connection waiting for minutes without an error. */
 const answerMilliseconds = 10_000;
 
-/**
- * Refuses a database server that is too old, has the wrong encoding, or is behind an unsuitable pooler.
- *
- * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`
- */
+/** Refuses an unsuitable server. @throws Problem `database.too-old`, `database.encoding`, `database.pooler` */
 async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string; process: number }>(`
     select current_setting('server_version_num')::int / 10000 as version,
@@ -198,10 +182,7 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
   throw refuse('database.pooler', 'a pooler gives each transaction another session', next);
 }
 
-/**
- * True if a connection changes its session of the server, or shares the session with another connection, as behind a
- * pooler.
- */
+/** True if a connection changes or shares its session of the server, as behind a pooler. */
 async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise<boolean> {
   const other = createClientWithTimeout(databaseUrl, answerMilliseconds);
   await other.connect();

@@ -36,19 +36,13 @@ const awayMessages = new RegExp(
   ].join('|'),
 );
 
-/**
- * SQLSTATE codes after which a retry of the statement can succeed: deadlock, serialisation, locks, connections, memory,
- * failover, storage.
- */
+/** Codes after which a retry can succeed: deadlock, serialisation, locks, memory, failover, storage. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53200', '53300', '25006', '57014', '58030']);
 
 /** Error messages without a code of their own: a disk quota, and the first session after a change of the schema. */
 const fullDiskMessages = /No space left on device|Disk quota exceeded|could not write init file/;
 
-/**
- * True if the server is unreachable, or answers but cannot do the work now. Callers retry, so that no paid result is
- * lost.
- */
+/** True if the server is unreachable or cannot do the work now. Callers retry, so that no paid result is lost. */
 export function isTransientDatabaseError(error: unknown): boolean {
   return isDatabaseUnreachable(error) || busyCodes.has(databaseErrorCode(error) ?? '') || isDiskFull(error);
 }
@@ -58,10 +52,7 @@ function isDiskFull(error: unknown): boolean {
   return code === '53100' || (code !== undefined && fullDiskMessages.test((error as Error).message));
 }
 
-/**
- * Describes a temporary state of the database, such as a full disk, after which a retry can succeed. The description
- * contains no statement and no cell of an export.
- */
+/** Describes a temporary state of the database, such as a full disk, without a statement or a cell of an export. */
 export function describeTransientState(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
   const { type, message } = describeDatabaseFailure(error, '');
   return transientStates.includes(type) ? { type, message } : undefined;
@@ -69,9 +60,7 @@ export function describeTransientState(error: unknown): Pick<Problem, 'type' | '
 
 const transientStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
 
-/**
- * True if another transaction wrote first (serialization failure, deadlock), so that this transaction can be repeated.
- */
+/** True if another transaction wrote first, so that this one can be repeated. */
 export function isTransactionConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(databaseErrorCode(error) ?? '');
 }
@@ -89,10 +78,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return error instanceof Error && awayMessages.test(error.message);
 }
 
-/**
- * Converts a driver error to a Problem with the next step, and with the database URL without its password. A Problem is
- * returned unchanged.
- */
+/** Converts a driver error to a Problem with the next step. A Problem is returned unchanged. */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
   if (error instanceof Problem) return error;
   const where = databaseUrlWithoutPassword(databaseUrl);

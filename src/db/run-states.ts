@@ -13,10 +13,7 @@ export const allRunStatuses = Object.keys(runStatuses) as readonly RunStatus[];
 
 const finalStatuses = allRunStatuses.filter(isFinal);
 
-/**
- * SQL condition on `runs`: the run has not ended. PostgreSQL uses the index `runs_one_unfinished` only for a condition
- * with exactly this text.
- */
+/** SQL condition on `runs`: not ended. The index `runs_one_unfinished` needs exactly this text. */
 export const unfinishedCondition = `status not in (${nameListText(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedCondition);
 
@@ -36,40 +33,22 @@ export const planKeyPrefix = 'plan ';
 /** SQL condition on `runs`: the run may spend credits. */
 export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix}%`)}`;
 
-/**
- * SQL expression: the reason of a row `r` with a new outcome. An earlier note stays, for example that no call was
- * needed.
- */
+/** SQL: the reason of a row `r` with a new outcome. An earlier note stays. */
 export const withEarlierNote = (reason: RawBuilder<unknown>) =>
   sql<string>`concat_ws('; ', ${reason}, r.reason)`;
 
-/**
- * SQL condition: the run's rows are the content of the CRM. The export was read to its end, and the run is not refused,
- * undone or only a plan.
- *
- * @param alias table alias of the run
- */
+/** SQL condition: the run's rows are the content of the CRM: read to the end, not refused, undone or only planned. */
 export function isCrmExport(alias: string): string {
   return `(${alias}.ingested_at is not null and ${alias}.undone_at is null and ${alias}.status <> 'failed'
       and ${alias}.run_key not like '${planKeyPrefix}%')`;
 }
 
-/**
- * SQL sort key of a run's export among the exports of its source; the greatest is the newest. It is the scheduled time,
- * because a backfill may read an export late.
- *
- * @param alias table alias of the run
- */
+/** SQL sort key of exports of a source, the newest last: the scheduled time, because a backfill may read one late. */
 export function exportSortKey(alias: string): string {
   return `(${alias}.as_of, ${alias}.created_at, ${alias}.run_id)`;
 }
 
-/**
- * SQL sort order of the rows of one CRM record in an export. The first row represents the record, and its cells
- * identify the contact.
- *
- * @param alias table alias of the row
- */
+/** SQL sort order of the rows of one CRM record. The first row's cells identify the contact. */
 export function recordSortKey(alias: string): string {
   return `${alias}.record_row is not null, ${alias}.outcome is not distinct from 'no_identifier', ${alias}.row_number`;
 }

@@ -6,10 +6,7 @@ export const schemaName = 'enrichment';
 /** The schema of queues, locks, keys, stored bodies and the observation log. */
 export const internalSchemaName = 'enrichment_internal';
 
-/**
- * Settings of every database session of the product. Defaults of a role, a database or DATABASE_URL could change the
- * meaning of statements or the form of results.
- */
+/** Settings of every session. Defaults of a role, database or DATABASE_URL could change meanings or formats. */
 const sessionSettings: Readonly<Record<string, string>> = {
   // Unqualified names mean the product's tables, whatever search path the role has.
   search_path: `${schemaName},${internalSchemaName},pg_catalog`,
@@ -48,10 +45,7 @@ export const stablePlanSettings: Readonly<Record<string, string>> = {
 /** Maximum wait for an answer of the server after connecting. The server has just accepted the connection. */
 const answerMilliseconds = 10_000;
 
-/**
- * Applies the session settings after connecting. Poolers such as PgBouncer refuse the startup parameter `options`, and
- * `options` in DATABASE_URL would replace it.
- */
+/** Applies the session settings. Poolers refuse the startup parameter `options`, and DATABASE_URL can replace it. */
 export async function applySessionSettings(
   client: ClientBase,
   more: Readonly<Record<string, string>> = {},
@@ -71,18 +65,12 @@ export async function readBackendPid(client: ClientBase): Promise<number> {
   return rows[0]!.process;
 }
 
-/**
- * Wraps the option `onConnect` of a pool. The pool waits for the returned promise, although the type of the option has
- * no promise.
- */
+/** Types `onConnect` of a pool, which waits for the returned promise although its type has none. */
 export function afterConnect(work: (client: ClientBase) => unknown): (client: ClientBase) => unknown {
   return work;
 }
 
-/**
- * Creates a separate client that is not connected yet. Its connection and statements fail after this time without an
- * answer.
- */
+/** Creates an unconnected client. Its connection and statements fail after this time without an answer. */
 export function createClientWithTimeout(connectionString: string, milliseconds: number): pg.Client {
   const client = new pg.Client({
     connectionString,

@@ -1,9 +1,4 @@
-/**
- * Caches the result of a pure function per object, for the object's lifetime. Recording an answer needs the names and
- * employers of each person fourteen times.
- *
- * @param compute pure function of the object; the object must not change
- */
+/** Caches a pure function per unchanging object: recording an answer needs names and employers fourteen times. */
 export function memoizePerObject<Key extends object, Value>(
   compute: (object: Key) => Value,
 ): (object: Key) => Value {

@@ -5,9 +5,8 @@ import { escapeControlsInLine } from './text/format.ts';
 export const exitCodes = { done: 0, failed: 1, usage: 2, needsOperator: 3 } as const;
 
 /**
- * An error for the operator: what is wrong, where, and what to do next. `type` is a stable dotted name
- * (`export.unclosed-quote`); programs branch on it, and Temporal shows it as the type of the failure. The message never
- * contains a secret or a cell of the export.
+ * An error for the operator: what is wrong, where, and what to do next. Programs branch on the stable `type`
+ * (`export.unclosed-quote`), which Temporal shows. The message has no secret and no cell of the export.
  */
 export class Problem extends Error {
   readonly type: string;
@@ -38,10 +37,7 @@ export class Problem extends Error {
     this.#cells = options.cells ?? [];
   }
 
-  /**
-   * Cells of the export with their positions, only for the terminal of the export's owner. Logs, JSON and Temporal's
-   * history do not contain them.
-   */
+  /** Cells with their positions, only for the terminal of the export's owner: not in logs, JSON or Temporal. */
   get cells(): readonly string[] {
     return this.#cells;
   }
@@ -106,13 +102,10 @@ export interface DecisionNote {
 }
 
 /**
- * The error for a port that another program uses. It is a usage error, because a retry fails until the operator stops
- * the other program or changes the setting.
+ * The error for a port that another program uses, until the operator stops this program or changes the setting.
  *
  * @param port such as `8650`, or `7233 or 8233`
  * @param who the program that cannot listen, such as `the receiver`
- * @param setting where the port is set
- * @param otherPort how to use another port
  */
 export function portTakenProblem(
   port: number | string,

@@ -11,19 +11,13 @@ interface LateFacts {
 }
 
 interface DeliveryFacts {
-  /**
-   * True if people in a delivery have the same ids as in the answer, and a complete body counts the people without
-   * results.
-   */
+  /** True if deliveries have the ids of the answer, and a complete body counts the people without results. */
   readonly keepsIds: boolean;
   /** Value of `origin` for the delivered phone numbers. */
   readonly phoneOrigin: string;
   /** Value of `kind` for the delivered e-mails; null if these deliveries contain no e-mails. */
   readonly emailOrigin: string | null;
-  /**
-   * True if other vendors set the price. They can bill a search that finds nothing, and state the price of the whole
-   * request if the answer states none.
-   */
+  /** True if vendors set the price, also of a search without result, or of the whole request. */
   readonly isPricedByVendors: boolean;
   /** Name of the credits of these deliveries in a report. */
   readonly creditsName: string;

@@ -9,12 +9,7 @@ export function isIdentifyingKey(identityKey: RawBuilder<unknown>): RawBuilder<b
   return sql<boolean>`${identityKey} !~ ${sql.lit(sharedKeyPattern)}`;
 }
 
-/**
- * SQL condition: a row `r` of `run_rows` has one of these keys. The index is used for each key; the shorter condition
- * with `&&` read the whole table.
- *
- * @param keys query of one column
- */
+/** SQL: a row `r` has one of these keys, a query. The shorter condition with `&&` read the whole table. */
 export function rowHasOneOfKeys(keys: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`r.ctid = any(array(
     select distinct found.ctid
@@ -22,10 +17,7 @@ export function rowHasOneOfKeys(keys: RawBuilder<unknown>): RawBuilder<boolean> 
     cross join lateral (select s.ctid from run_rows s where s.keys @> array[k.key] offset 0) found))`;
 }
 
-/**
- * SQL expression: the hashes of an e-mail as identity keys, from its key `email:…`. They equal the result of
- * `emailHashes`.
- */
+/** SQL: the hashes of an e-mail's key `email:…` as identity keys, like `emailHashes`. */
 function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     'hash:' || md5(substr(${emailKey}, 7)),
@@ -40,10 +32,9 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /**
- * SQL query of the e-mails in the observation log, as keys `email:…`, that have the hash of a key `hash:…`. A hash
- * leads to these e-mails because `hashMatchKeys` returns the same match key for an e-mail and its hash.
+ * SQL query of the observed e-mails, as `email:…`, with the hash of a key `hash:…`, which have the same match key.
  *
- * @param service name of a service; undefined: answers of all services count
+ * @param service undefined: answers of all services count
  */
 export function emailKeysOfHash(
   service: string | undefined,
@@ -68,8 +59,7 @@ export function emailKeysOfHash(
 }
 
 /**
- * Adds the e-mail to each row that has only the hash, if the observation log contains this e-mail. Then rows with the
- * hash and rows with the e-mail count as one person.
+ * Adds the observed e-mail to each row that has only its hash, so that both count as one person.
  *
  * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
  */
@@ -87,12 +77,7 @@ export async function addKnownEmails(
   `.execute(database);
 }
 
-/**
- * Adds the hash of an e-mail to each row that has the e-mail, if another row has only the hash. Then both rows count as
- * one person.
- *
- * @param keys temporary table of `identity_key` and `row_number`
- */
+/** Adds the hash to rows with an e-mail that other rows have only as hash, so that both count as one person. */
 export async function addHashesOfOtherRows(
   database: Kysely<Tables>,
   keys: RawBuilder<unknown>,

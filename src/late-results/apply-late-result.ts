@@ -36,9 +36,7 @@ import { writeObservations, type NewObservation } from '../people/people-tables.
 import { suppressionKeysOfPeople, suppressionKeysOfRows } from '../suppression/compared-keys.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
-/**
- * What applying a delivery has done. `waiting`: the delivery stays in the inbox, because its call is still in flight.
- */
+/** What applying a delivery has done. `waiting`: it stays in the inbox while its call is in flight. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 interface Delivery {
@@ -47,9 +45,8 @@ interface Delivery {
 }
 
 /**
- * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. A delivery takes
- * effect once, whatever the order in which deliveries and answers arrive. The attempt is locked first, so that
- * deliveries of one call are applied one after another.
+ * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. It takes effect
+ * once, in any order with other deliveries and answers, because the attempt is locked first.
  *
  * @param content undefined if the body cannot be read
  */
@@ -179,10 +176,7 @@ interface PersonOfCall {
   readonly key: string;
 }
 
-/**
- * Determines which people of the call a delivery is about. The answer of the call names its people. Without an answer,
- * the ids in the delivery identify them.
- */
+/** Finds which people of the call a delivery is about: by the answer, or without an answer by the delivery's ids. */
 async function namePeople(
   transaction: Transaction<Tables>,
   call: LockedCall,
@@ -227,10 +221,7 @@ async function idsInAnswers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/**
- * Returns why a delivery does not belong to the call; undefined if it belongs. Vendors can bill a search that found
- * nobody.
- */
+/** Why a delivery does not belong to the call; undefined if it does. A search that found nobody can be billed. */
 function whyForeign(
   call: LockedCall,
   { people, creditsConsumed: credits = 0n, requestId }: LateResult,
@@ -258,11 +249,7 @@ function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredResults): st
   return `${kind}:${createHash('sha256').update(entries.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
-/**
- * Returns the kinds of late results in entries such as `phone/3f2a…`.
- *
- * @param key only results of the person with this key; empty: of all people
- */
+/** The kinds of late results in entries such as `phone/3f2a…`, of the person with this key, or of all people. */
 function kindsIn(entries: readonly string[], key = ''): LateKind[] {
   return lateKindNames.filter((kind) =>
     entries.some((entry) => (key === '' ? entry.startsWith(`${kind}/`) : entry === `${kind}/${key}`)),
@@ -324,11 +311,8 @@ export interface PersonInDelivery {
 }
 
 /**
- * Appends the results of a delivery to the observation log: one observation per person, or several if the delivery
- * contradicts itself about a person. Results of people without a row are kept, because a later contact can be such a
- * person. Applying a delivery twice adds nothing.
- *
- * @returns the added observations
+ * Appends the results of a delivery to the observation log, once: one observation per person, or several if the
+ * delivery contradicts itself. People without a row are kept, because a later contact can be such a person.
  */
 async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -366,12 +350,10 @@ async function recordLateResults(
 }
 
 /**
- * Finds the suppressed people of a delivery by their ids, their delivered e-mails, and all keys that answers and rows
- * have for them. If the call was also for a suppressed or erased person, unassigned people of the delivery are
- * suppressed too, because each may be this person under another id.
+ * Finds the suppressed people of a delivery, as indexes, by all their keys. If the call was also for a suppressed or
+ * erased person, unassigned people count as suppressed, because each may be this person under another id.
  *
  * @param personIds for each person of the delivery, the id of the person who gets the results; undefined: nobody
- * @returns indexes in `people`
  */
 async function suppressedOfDelivery(
   transaction: Transaction<Tables>,
@@ -405,10 +387,7 @@ async function suppressedOfDelivery(
   );
 }
 
-/**
- * Reads the keys of the rows that are matched to the people of a delivery, and the ids of these people, by index in the
- * delivery.
- */
+/** Reads the keys of rows matched to people of a delivery, and the ids of these people, by index in the delivery. */
 async function keysOfAssigned(
   transaction: Transaction<Tables>,
   { attemptId }: LockedCall,

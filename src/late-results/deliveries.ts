@@ -20,8 +20,7 @@ export interface ArrivedDelivery {
 }
 
 /**
- * Stores the bytes of deliveries in one commit, before the receiver answers 2xx. Each delivery gets a row, even a
- * repeated one. Repeated bytes are recognised when the inbox is applied.
+ * Stores the bytes of deliveries, even repeated ones, in one commit before the receiver answers 2xx.
  *
  * @returns what was stored for each delivery, in order; undefined if the token is unknown or has expired
  */
@@ -81,11 +80,7 @@ export interface WaitingDelivery {
   readonly body: Buffer;
 }
 
-/**
- * Reads the deliveries in the inbox, except deliveries of calls in flight, oldest first.
- *
- * @param scope one attempt, one run, or all runs without a workflow that syncs late results
- */
+/** Reads the deliveries in the inbox, except of calls in flight, oldest first. */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
   scope: LateResultsScope | { readonly attemptId: string },
@@ -141,12 +136,7 @@ export async function listDeliveries(
   return result.rows;
 }
 
-/**
- * Reads one delivery.
- *
- * @param idOrPrefix the whole id, or its first characters
- * @throws Problem `delivery.unknown`; `delivery.ambiguous` if two ids begin with `idOrPrefix`
- */
+/** Reads one delivery by its id or its first characters. @throws Problem `delivery.unknown`, `delivery.ambiguous` */
 export async function getDelivery(warehouse: Warehouse, idOrPrefix: string): Promise<DeliveryFacts> {
   const found = await listDeliveries(warehouse, { deliveryId: idOrPrefix, limit: 2 });
   return requireSingleMatch(found, 'delivery', idOrPrefix, 'enrich inbox list shows the deliveries');
@@ -164,10 +154,7 @@ export async function quarantineDelivery(
   `.execute(warehouse.database);
 }
 
-/**
- * Returns the deliveries of a call to the inbox, because the late answer of this call now names the people of the
- * results.
- */
+/** Returns the deliveries of a call to the inbox, because a late answer now names the people of the results. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries set ${resetToReceived}
@@ -175,11 +162,7 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
   `.execute(transaction);
 }
 
-/**
- * Returns a quarantined delivery to the inbox, for example after an upgrade to a release that can read it.
- *
- * @throws Problem `delivery.not-replayable` if the delivery is not quarantined; `delivery.pruned`
- */
+/** Returns a quarantined delivery to the inbox. @throws Problem `delivery.not-replayable`, `delivery.pruned` */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`
     update webhook_deliveries set ${resetToReceived}

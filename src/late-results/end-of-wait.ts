@@ -21,11 +21,9 @@ import {
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Settles a call after its deadline by the service's last body: of a poll, or of each delivery if the call cannot be
- * polled. A kind of results is complete if a body has all its results and counts the missing people, or if the service
- * reports the end of the request. A body about e-mails does not complete phones.
- *
- * @param polled undefined: the call cannot be polled
+ * Settles a call after its deadline by the last body of a poll, or without polls by each delivery. A kind of results is
+ * complete if a body has all its results and counts the missing people, or if the service reports the end of the
+ * request. A body about e-mails does not complete phones.
  */
 export async function settleByLastBody(
   warehouse: Warehouse,
@@ -101,9 +99,8 @@ export async function endWithoutResults(
 }
 
 /**
- * Marks calls unknown if their late results can no longer be fetched: the deadline has passed without polls, or the
- * results are older than the service keeps them. The operator decides about these calls. A later delivery is still
- * applied and settles its call.
+ * Marks calls unknown if their late results can no longer be fetched: the deadline passed without polls, or the service
+ * keeps the results no longer. The operator decides about them, and a later delivery still settles its call.
  */
 export async function markExpiredCallsUnknown(warehouse: Warehouse, scope: LateResultsScope): Promise<void> {
   await sql`

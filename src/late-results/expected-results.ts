@@ -65,12 +65,10 @@ export interface PersonToExpect {
 }
 
 /**
- * SQL that creates the expected late results of a call in the statement that stores its answer: one for each found
- * person and each kind of result that the call requested.
+ * SQL that creates the expected late results in the statement that stores the answer, by found person and kind.
  *
  * @param stored query that returns the `attempt_id` if the answer was stored
- * @param people people listed in the answer
- * @param call.found number of people found; can exceed the number listed
+ * @param call.found number of people found; can exceed the number of listed `people`
  * @param call.awaited kinds that the answer announces; all other kinds are recorded as missing
  */
 export function expectResults(
@@ -159,8 +157,6 @@ const attendedSeconds = 15 * 60;
 /**
  * SQL condition: due work of a run is in a scope. Tables do not show that a workflow was terminated, so a run is
  * unattended if its work is long overdue. Taking work from a slow run does no harm, because each effect happens once.
- *
- * @param runId, due SQL expressions
  */
 export function isInScope(
   scope: LateResultsScope,

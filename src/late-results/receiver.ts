@@ -25,10 +25,7 @@ interface ReceiverSettings {
 export interface RunningReceiver {
   readonly host: string;
   readonly port: number;
-  /**
-   * Stops the receiver: refuses new connections, answers requests that have arrived, and disconnects slow senders after
-   * five seconds.
-   */
+  /** Refuses new connections, answers arrived requests, and disconnects slow senders after five seconds. */
   close(): Promise<void>;
 }
 
@@ -43,17 +40,14 @@ const bytesInMemory = 64 * 1_048_576;
 const [deliveriesPerGroup, bytesPerGroup] = [100, 4 * 1_048_576];
 /** Memory that a request needs without its body. Counting it also limits the number of empty requests. */
 const bytesOfRequest = 16_384;
-/**
- * Maximum time for the last requests at shutdown: less than the ten seconds after which Docker kills a stopping
- * container.
- */
+/** Maximum time for the last requests at shutdown. Docker kills a stopping container after ten seconds. */
 const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
  * Receives webhooks: commits the raw bytes to the inbox, answers 2xx, then wakes the run. Simultaneous deliveries share
- * a commit. Bodies are parsed later. The token in the URL authorises a delivery, because the service signs nothing;
- * every wrong token gets the same answer.
+ * a commit. The token in the URL authorises a delivery, because the service signs nothing; every wrong token gets the
+ * same answer.
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
   const server = createServer(settings);
@@ -192,9 +186,8 @@ const nextPauseMilliseconds = 60_000;
 const closeMilliseconds = 3_000;
 
 /**
- * Combines wake-ups of runs, because Temporal Cloud bills each signal: the first delivery wakes its run after a second,
- * later deliveries once a minute. A killed process loses wake-ups but no deliveries, because each run also applies the
- * inbox by timer.
+ * Combines wake-ups, because Temporal Cloud bills each signal: the first delivery wakes its run after a second, later
+ * ones once a minute. A killed process loses no deliveries, because each run also applies the inbox by timer.
  */
 export class WakeUps {
   readonly #wake: Wake;

@@ -39,17 +39,12 @@ import type { PollAnswer, ServiceClient } from '../service/client.ts';
 import { sql } from 'kysely';
 
 const pollsAtOnce = 20;
-/**
- * Time until the next try if this worker uses another service than the run, so it cannot poll. A worker of the right
- * service may start in the meantime.
- */
+/** Time until the next try if this worker cannot poll for the run. A worker of its service may start meanwhile. */
 const otherServiceMilliseconds = 300_000;
 
 /**
- * Syncs late results: applies the inbox, makes due polls, and applies their bodies. Polls without a slot in the rate
- * window stay due. Repeated or simultaneous syncs do no harm, because each effect is one transaction that happens once.
- *
- * @returns the number of deliveries that took effect
+ * Applies the inbox, makes due polls and applies their bodies. Polls without a slot stay due. Repeated or simultaneous
+ * syncs do no harm, because each effect happens once. @returns the number of deliveries that took effect
  */
 export async function syncLateResults(
   dependencies: LateResultsDependencies,
@@ -70,11 +65,7 @@ export async function syncLateResults(
   return applied;
 }
 
-/**
- * Syncs the late results of one run.
- *
- * @returns the status after the sync
- */
+/** Syncs the late results of one run, and returns their status afterwards. */
 export async function syncRunResults(
   dependencies: LateResultsDependencies,
   runId: string,
@@ -133,10 +124,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
 }
 
 const longestPauseSeconds = 3_600;
-/**
- * Shortest pause between syncs. Otherwise a service that requests immediate polls would make the workflow sync every
- * second.
- */
+/** Shortest pause between syncs. A service that requests immediate polls would cause a sync every second. */
 const shortestPauseSeconds = 30;
 
 export interface LateResultsDependencies extends PollDependencies {
@@ -229,10 +217,7 @@ function pauseAsked(seconds: number | undefined, later: number): number {
   return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }
 
-/**
- * Pause before the next poll. It doubles with each poll, up to an hour: most results arrive within minutes, some within
- * a day.
- */
+/** Pause before the next poll. It doubles up to an hour: most results arrive in minutes, some within a day. */
 function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
   return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
 }
@@ -247,8 +232,7 @@ export interface PollDependencies {
 }
 
 /**
- * Makes one poll within the rate windows of polls, which are separate from the windows of paid calls. The poll's rate
- * report is stored like the report of a paid call.
+ * Makes one poll within the rate windows of polls, which are separate from those of paid calls.
  *
  * @returns `full`: no slot is free now, and nothing was sent
  * @throws ServiceFailure
@@ -279,11 +263,7 @@ export async function pollWithinLimits(
   }
 }
 
-/**
- * Reads the status of the late results of a run.
- *
- * @param pollWaitMilliseconds time until a slot for a poll is free; an earlier sync would make no poll
- */
+/** Reads the status of a run's late results. A sync before `pollWaitMilliseconds` would have no slot for a poll. */
 export async function readLateResultsStatus(
   warehouse: Warehouse,
   runId: string,

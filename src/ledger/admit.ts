@@ -41,10 +41,7 @@ export type Admission =
       readonly attemptId: string;
       /** The first of the requested rows, as many as every budget can pay for. */
       readonly rowNumbers: readonly number[];
-      /**
-       * Secret part of the webhook URL; undefined if no late results are requested. The database stores only a hash of
-       * it.
-       */
+      /** Secret part of the webhook URL, stored only as a hash; undefined if no late results are requested. */
       readonly token: string | undefined;
       readonly alarms: readonly BudgetAlarm[];
     }
@@ -60,16 +57,10 @@ export type Admission =
   /** The run was paused or cancelled, or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
-/**
- * Maximum number of calls that are admitted in one transaction. One process admits calls together, because each
- * transaction holds its locks while its commit is flushed to disk.
- */
+/** Maximum number of calls per transaction. Fewer commits mean fewer flushes to disk while locks are held. */
 const maxCallsTogether = 32;
 
-/**
- * Returns a function that admits calls of this process. The first call is admitted at once. Calls that arrive during an
- * admission are admitted together when it ends, grouped by run.
- */
+/** Returns a function that admits calls: the first at once, those that arrive meanwhile together, grouped by run. */
 export function createAdmission(
   database: Kysely<Tables>,
   limits: AdmissionLimits,
@@ -125,11 +116,7 @@ interface Admitted {
 /** Makes the caller try again at once, because a slot became free during the admission. */
 const freeAgain: SlotWait = { milliseconds: 1, reason: 'a slot has become free' };
 
-/**
- * Runs the SQL function `admit_calls`.
- *
- * @returns undefined if the suppression list has entries and the people were not compared with the list
- */
+/** Runs `admit_calls`. @returns undefined if people must be compared with the suppression list first */
 async function admitCalls(
   database: Kysely<Tables>,
   requests: readonly AdmissionRequest[],
@@ -182,12 +169,7 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/**
- * Pauses a run, unless the run is cancelled or already waits for the operator. Admission checks the status, so no
- * worker sends another call.
- *
- * @returns true if the run is now paused for this reason
- */
+/** Pauses a run that makes calls; no worker then sends another call. @returns true if it is now paused for this */
 export async function pauseCalls(
   database: Kysely<Tables>,
   runId: string,
@@ -213,9 +195,8 @@ export interface BatchesOfRun {
 const believedSeconds = 30 * 60;
 
 /**
- * Registers batches as waiting until they are admitted. For each of them, calls of lower priority leave a slot free in
- * every rate window, also while Temporal has not yet given the batch to a worker. Otherwise a nightly batch would
- * compete for each slot with backfills of all other workers.
+ * Registers batches as waiting until they are admitted. Calls of lower priority leave a slot free for each, also while
+ * Temporal has not given the batch to a worker. Otherwise a nightly batch competes with backfills of other workers.
  *
  * @param milliseconds the shortest time that the batches will wait
  */
@@ -227,10 +208,7 @@ export async function registerWaitingBatches(
   await registrationSql(waiting, milliseconds).execute(database);
 }
 
-/**
- * SQL that registers batches as waiting. Batches of the lowest priority are not registered, because no batch leaves a
- * slot for them.
- */
+/** SQL that registers batches as waiting, except of the lowest priority, because no batch leaves a slot for them. */
 export function registrationSql({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
   return sql`
     insert into waiting_batches (run_id, batch, waits_until)
@@ -242,12 +220,7 @@ export function registrationSql({ runId, batches }: BatchesOfRun, milliseconds =
   `;
 }
 
-/**
- * Removes the registrations of batches that will not make a call now, so that other runs can use the slots. Admission
- * removes the registrations of the batches that it admits.
- *
- * @param batches by default all batches of the run
- */
+/** Removes registrations of batches that make no call now (by default all of the run), so that others use the slots. */
 export async function deregisterWaitingBatches(
   database: Kysely<Tables>,
   runId: string,

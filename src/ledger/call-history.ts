@@ -3,9 +3,7 @@ import { parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsRequestedBy, type RequestedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/**
- * Maximum number of calls that an estimate is based on. The constant below limits the runs from which these calls come.
- */
+/** Maximum numbers of calls, and of runs that the calls come from, in an estimate. */
 const callsThatCount = 200;
 const runsThatCount = 50;
 
@@ -17,11 +15,7 @@ export interface CallHistory {
   readonly deviation: number | undefined;
 }
 
-/**
- * Reads the cost of earlier calls with the same options, source and service, for the estimate of a plan.
- *
- * @returns undefined if there are no such calls
- */
+/** Reads the cost of earlier calls with the same options, source and service; undefined if there are none. */
 export async function readCallHistory(
   warehouse: Warehouse,
   asked: RequestedExtras & { readonly service: string },

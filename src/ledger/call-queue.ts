@@ -7,10 +7,7 @@ import type { SlotWait } from './rate-windows.ts';
 /** Tells the caller to wait this long, because another worker can take the job of a stopping worker by then. */
 const workerStops: SlotWait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
-/**
- * Maximum refill of the reservoir. Without a rate limit there are infinitely many slots, but Bottleneck's reservoir
- * must be finite.
- */
+/** Maximum refill. Without a rate limit the slots are infinite, but Bottleneck's reservoir must be finite. */
 const largestRefill = 10_000;
 
 export interface CallQueueOptions {
@@ -27,9 +24,8 @@ type Queued<Result> =
   | ({ readonly kind: 'wait' } & SlotWait);
 
 /**
- * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before
- * backfill calls, and starts no more calls than the rate windows have slots. The reservoir is a local copy of the free
- * slots; the database admits each call, because all processes share the slots.
+ * Orders the calls of this process: limits the calls in flight, starts high priorities first, and starts no more calls
+ * than the rate windows have slots. The reservoir is a copy of the free slots; the database admits each call.
  */
 export class CallQueue {
   readonly #limiter: Bottleneck;
@@ -48,11 +44,9 @@ export class CallQueue {
   }
 
   /**
-   * Runs a job when its turn comes.
+   * Runs a job when its turn comes. The result for a job that has not begun is how long the caller must wait.
    *
    * @param signal ends the wait for the turn; a job that has begun is not interrupted
-   * @returns the result of the job; if the job has not begun, how long the caller must wait before another try
-   * @throws the error of the job, or the reason of the signal
    */
   async run<Result>(
     priority: RunPriority,
@@ -108,10 +102,7 @@ export class CallQueue {
     return this.#limiter.counts().QUEUED;
   }
 
-  /**
-   * Returns waiting and new jobs to their callers. A stopping worker finishes its calls in flight but starts none,
-   * because the end of the grace period could interrupt a new call.
-   */
+  /** Returns jobs that have not begun to their callers, because the worker stops and could interrupt new calls. */
   handBack(): void {
     this.#handsBack = true;
     for (const abandon of this.#abandon) abandon(workerStops);
@@ -123,10 +114,7 @@ export class CallQueue {
     await this.#limiter.stop({ dropWaitingJobs: true });
   }
 
-  /**
-   * Fills the reservoir from the database. Only one fill runs at a time; if the reservoir is empty afterwards, another
-   * follows.
-   */
+  /** Fills the reservoir from the database, one fill at a time, until the reservoir is not empty. */
   #refill(): void {
     if (this.#closed) return;
     this.#dry = true;
@@ -160,9 +148,8 @@ export class CallQueue {
 }
 
 /**
- * Makes Bottleneck ignore the time of its last job. Bottleneck starts no job before that time by the wall clock, so a
- * clock that is set back by an hour would delay every call by an hour. No option of Bottleneck (pinned version) avoids
- * this.
+ * Makes Bottleneck ignore the time of its last job, before which it starts no job. A clock that is set back by an hour
+ * would delay every call by an hour, and no option of the pinned version avoids this.
  */
 function startAtOnce(limiter: Bottleneck): void {
   const { _store: store } = limiter as unknown as { readonly _store: object };

@@ -63,12 +63,10 @@ function decimalOf(credits: Credits | undefined): string | null {
 }
 
 /**
- * Closes an attempt with its answer and settles its credits. The new status is `awaiting` while late results are due
- * (their cost stays reserved), `settled` if the answer states the cost, and otherwise `unknown` (the whole reservation
- * stays).
+ * Closes an attempt with its answer. The new status is `awaiting` while late results are due (their cost stays
+ * reserved), `settled` if the answer states the cost, and otherwise `unknown` (the whole reservation stays).
  *
- * @param storing more `with` queries for the same statement, to save round trips; their table `closed` contains the
- *   `attemptId`, or is empty if the attempt was not closed
+ * @param storing more `with` queries, to save round trips; table `closed` has the `attemptId`, or no row
  * @param from the statuses that allow closing
  * @returns undefined if the attempt has another status, or an answer was recorded before
  */
@@ -137,12 +135,7 @@ export async function recordAnswerAfterDecision(
   return rows[0];
 }
 
-/**
- * Turns reserved credits into spent credits in every budget of the attempt. It must come last in a transaction, because
- * it locks budgets that all calls share. Only a pause of the run may follow.
- *
- * @param reserved credits as decimal text
- */
+/** Turns reserved into spent credits. It locks budgets that all calls share, so only a pause of the run may follow. */
 export async function settleReservation(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
@@ -155,11 +148,8 @@ export async function settleReservation(
 }
 
 /**
- * Closes a call that costs nothing, so that later calls can be made for its people. If a delivery has stated a price,
- * the call stays unknown, because the service has processed it. Rows that were already unknown stay unknown until a
- * later run.
- *
- * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
+ * Closes a call that costs nothing, so that its people can be called for again. If a delivery has stated a price, the
+ * call stays unknown. `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent.
  */
 export async function closeWithoutCost(
   warehouse: Warehouse,
@@ -188,8 +178,6 @@ export async function closeWithoutCost(
 /**
  * Marks a call without an answer as unknown, because it may have been billed. Its reservation and claims stay until an
  * answer, a late result or the operator states the cost. No run pays for these people again automatically.
- *
- * @param httpStatus status of the service's error response, if there was one
  */
 export async function markAttemptUnknown(
   warehouse: Warehouse,
@@ -212,10 +200,7 @@ export async function markAttemptUnknown(
   });
 }
 
-/**
- * Deletes the claims of an ended call, so that later runs may call for its people. Claims stay for people of further
- * calls of this run, and for people in another open call.
- */
+/** Deletes the claims of an ended call, except of people who have further calls in this run or another open call. */
 export async function releaseClaims(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     delete from claims c using attempt_people p
@@ -248,11 +233,9 @@ export const hasExpectedResults = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 
 /**
- * Updates the credits of an attempt from its deliveries. When no more results are expected, the attempt becomes
- * `settled`, or `unknown` if a part of the price is uncertain. If it was settled before, the difference is settled. The
- * run pauses if this exceeds the reservation or a budget.
- *
- * @param transaction holds the lock of the attempt
+ * Updates the credits of a locked attempt from its deliveries. When no more results are expected, it becomes `settled`,
+ * or `unknown` if a part of the price is uncertain. If it was settled before, the difference is settled, and the run
+ * pauses if this exceeds the reservation or a budget.
  */
 export async function settleLateCredits(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   const applied = await sql<DeliveredResults & { readonly credits: string | null }>`
@@ -340,10 +323,7 @@ async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: Attemp
     await pauseOverbilledRun(transaction, attempt, 'billed after its reservation ended');
 }
 
-/**
- * Ends the wait for the late results of a call with an unknown price. Its credits stay reserved, and later deliveries
- * still count.
- */
+/** Ends the wait for late results. The credits stay reserved, and later deliveries still count. */
 export async function leaveCostUnknown(
   transaction: Transaction<Tables>,
   attemptId: string,
@@ -357,8 +337,7 @@ export async function leaveCostUnknown(
 }
 
 /**
- * Pauses a run because the service billed more than its prices allow. Only the operator can resume the run. The lock of
- * the run must be the last lock of the transaction.
+ * Pauses a run that was billed more than its prices allow. Its lock must be the last of the transaction.
  *
  * @param mark added to the reason that `enrich attempts` shows
  */

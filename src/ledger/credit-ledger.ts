@@ -34,12 +34,7 @@ interface Affordable {
   readonly alarms: readonly BudgetAlarm[];
 }
 
-/**
- * Locks every budget of a call and reserves the worst case, for as many people as every budget can pay for.
- *
- * @param perPerson worst case for one person
- * @returns number of people with reserved credits; 0: nothing is reserved
- */
+/** Locks the budgets and reserves the worst case, for as many people as every budget can pay for; 0: nothing. */
 export async function reserveCredits(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
@@ -56,13 +51,7 @@ export async function reserveCredits(
   return { ...affordable, shortBudget: shortBudget ?? undefined };
 }
 
-/**
- * Creates the budgets of a run and of the current day and month if they do not exist. Days and months are UTC by the
- * database's clock. A new budget gets the limit of the worker that started last.
- *
- * @param runId undefined: a call without a run
- * @returns the ids of the budgets, ascending
- */
+/** Creates missing budgets of a run, if any, and of the current UTC day and month, with the last worker's limits. */
 export async function openBudgetsOfRun(
   database: Kysely<Tables>,
   runId: string | undefined,
@@ -82,11 +71,7 @@ function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
   return sql`unnest(${budgetPeriodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
 }
 
-/**
- * Creates the budget of a run, unless the operator has already set one by command.
- *
- * @param limit credits as decimal text
- */
+/** Creates the budget of a run, unless the operator has already set one by command. */
 export async function openRunBudget(
   database: Kysely<Tables>,
   runId: string,
@@ -108,10 +93,7 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
   `.execute(database);
 }
 
-/**
- * Stores the limits of a starting worker. They apply to all later days and months, even if a worker with a higher limit
- * makes the first call of a day.
- */
+/** Stores the limits of a starting worker, which apply to all later days and months, whichever worker calls first. */
 export async function recordWorkerBudgets(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await sql`
     insert into worker_budgets (period, credits_limit)
@@ -121,9 +103,8 @@ export async function recordWorkerBudgets(database: Kysely<Tables>, limits: Budg
 }
 
 /**
- * Applies the limits of this process to the budgets of the current day and month, and records each change. Limits that
- * the operator set by command stay, and so do limits that this process does not set. A new limit is never below the
- * settled and reserved credits.
+ * Applies this process's limits to the current day and month, but not below the used credits, and records changes.
+ * Limits that the operator set by command stay, and so do limits that this process does not set.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await openBudgetsOfRun(database, undefined);
@@ -153,11 +134,7 @@ interface RemainingBudget {
   readonly available: Credits;
 }
 
-/**
- * Reads the unused credits of the budgets that have a limit, the lowest first.
- *
- * @param limits limits of a process that plans before a worker has applied its settings
- */
+/** Reads the unused credits of limited budgets, the lowest first. `limits` count before a worker applies its own. */
 export async function readRemainingBudgets(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
@@ -204,12 +181,7 @@ export async function readPeriodBudgets(database: Kysely<Tables>): Promise<reado
   return result.rows;
 }
 
-/**
- * A limit that the operator requests:
- *
- * - `default`: the limit in the settings or in the options of the run.
- * - `used`: the settled and reserved credits. The budget reserves nothing until calls release credits.
- */
+/** The operator's limit. `default`: of the settings or the run. `used`: the used credits, so that spending stops. */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
 
 /** A limit before and after the change; null: no limit. */
@@ -220,13 +192,10 @@ export interface LimitChange {
 }
 
 /**
- * Sets the limit of one budget by command, which overrides the settings of all workers. A limit below the settled and
- * reserved credits is refused, because calls in flight may spend them. If the default limit is lower, those credits
- * become the limit.
+ * Sets the limit of a budget by command, above the settings of all workers. A limit below the used credits is refused,
+ * because calls in flight may spend them; a lower default becomes the used credits.
  *
  * @param budgetId as in table `budgets`; a day or month may be in the future
- * @param ownDefault the limit in the settings of this process or in the options of the run
- * @param isWanted called when the budget is locked; false: nothing changes
  * @throws Problem `budget.below-used`
  */
 export async function setBudget(
@@ -356,11 +325,7 @@ interface BudgetChange {
   readonly reason: string | null;
 }
 
-/**
- * Reads the newest budgets of days, months and runs. A plan that is not approved has no budget.
- *
- * @param maxPerKind maximum number of budgets per period
- */
+/** Reads the newest budgets, at most `maxPerKind` of days, months and runs. A plan without approval has none. */
 export async function readBudgets(database: Kysely<Tables>, maxPerKind: number): Promise<BudgetFacts[]> {
   const result = await sql<BudgetFacts>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit",

@@ -9,10 +9,7 @@ export interface CreditStatement {
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
-/**
- * Compares the service's count of credits with the ledger, from the first to the last reading of the count in a billing
- * cycle. Credits are decimals as text.
- */
+/** Compares the first and the last count of the service in a billing cycle with the ledger. Decimals are text. */
 export interface Reconciliation {
   readonly cycle_start: string | null;
   readonly cycle_end: string | null;
@@ -22,10 +19,7 @@ export interface Reconciliation {
   readonly billed: string;
   /** Credits that the ledger settled for calls between the two readings, including `stated`. */
   readonly settled: string;
-  /**
-   * Credits that answers state for calls without a final cost. In the totals of runs, these credits are reserved or
-   * unknown.
-   */
+  /** Credits that answers state for calls without a final cost. Runs show them as reserved or unknown. */
   readonly stated: string;
   /** Credits that are still reserved for calls between the two readings. */
   readonly held: string;
@@ -38,11 +32,7 @@ export interface Reconciliation {
   readonly unexplained: string;
 }
 
-/**
- * Adds up the service's counts of all kinds of credits.
- *
- * @returns `consumed` is undefined if one count cannot be read, because the sum would be too low
- */
+/** Adds up the service's counts. One unreadable count makes the sum undefined, because it would be too low. */
 export function sumCreditStatement(usage: {
   readonly kinds: readonly { readonly consumed: Credits | undefined }[];
   readonly cycle: CreditStatement['cycle'];
@@ -69,11 +59,8 @@ export async function recordCreditStatement(
 }
 
 /**
- * Compares the service's count of credits with the ledger for each billing cycle with at least two readings. The
- * service counts for the whole team, so only differences between readings are comparable. Credits of `enrich match` are
- * unexplained, because this command keeps no attempts.
- *
- * @returns the newest cycle first
+ * Compares the service's count with the ledger per billing cycle with two readings, the newest first. Only differences
+ * are comparable, because the service counts the whole team. `enrich match` keeps no attempts: it is unexplained.
  */
 export async function reconcileCredits(
   database: Kysely<Tables>,

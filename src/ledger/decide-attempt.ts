@@ -29,14 +29,7 @@ export interface AttemptFacts {
   readonly awaited_until: Date | null;
 }
 
-/**
- * Lists attempts, the oldest first.
- *
- * @param filter.runId undefined: all runs
- * @param filter.status `unknown`; `overdue`: late results are missing after the deadline; undefined: every status
- * @param filter.attemptId the whole id, or its first characters; undefined: every id
- * @param filter.limit number of newest attempts to list; undefined: all
- */
+/** Lists the newest attempts in the order of admission. `overdue`: late results are missing after the deadline. */
 export async function listAttempts(
   warehouse: Warehouse,
   filter: {
@@ -70,12 +63,7 @@ export async function listAttempts(
   return result.rows.reverse();
 }
 
-/**
- * Reads one attempt.
- *
- * @param idOrPrefix the whole id, or its first characters
- * @throws Problem `attempt.unknown`; `attempt.ambiguous` if two ids begin with `idOrPrefix`
- */
+/** Reads one attempt by its id or its first characters. @throws Problem `attempt.unknown`, `attempt.ambiguous` */
 export async function getAttempt(warehouse: Warehouse, idOrPrefix: string): Promise<AttemptFacts> {
   const found = await listAttempts(warehouse, { attemptId: idOrPrefix, limit: 2 });
   return requireSingleMatch(
@@ -92,13 +80,9 @@ interface Decision extends Partial<DecisionNote> {
 }
 
 /**
- * Settles attempts of unknown cost as the operator decides, and releases the rest of their reservations. All decisions
- * apply, or none. An answer or delivery that states a higher cost replaces the decision. Later runs may call for these
- * people.
+ * Settles attempts of unknown cost as the operator decides, all or none, and releases the rest of their reservations. A
+ * higher cost in an answer or delivery replaces the decision. Later runs may call for these people.
  *
- * @param decisions one decision per attempt
- * @param decisions.credits credits that the service billed, as a decimal; `0` if it billed nothing
- * @param decisions.by who decided; stored in the reason of the attempt
  * @throws Problem `attempt.closed` if there is nothing to decide or correct; `attempt.more-than-held`
  */
 export async function decideAttempts(warehouse: Warehouse, decisions: readonly Decision[]): Promise<void> {
@@ -173,12 +157,8 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
 }
 
 /**
- * Reopens rows of unknown calls, if the run has `--on-unknown retry`. The unknown attempt keeps its reservation and
- * claims. Rows stay unknown if they were called twice, if the operator has decided their attempt, or if they belong to
- * erased people.
- *
- * @param rows query of row numbers
- * @returns the numbers of the reopened rows
+ * Reopens rows of unknown calls, if the run has `--on-unknown retry`; the attempt keeps its reservation and claims.
+ * Rows stay unknown if they were called twice, decided by the operator, or erased. @returns the reopened rows
  */
 export async function reopenUnknownRows(
   warehouse: Warehouse,

@@ -41,11 +41,8 @@ export interface SqlSlotWait {
 }
 
 /**
- * Acquires a slot in every rate window for one call. The call occupies its slot until one window after the latest time
- * at which the service may have counted it. Counting from the admission would allow a slow call and its successor
- * within one window of the service.
- *
- * @param limits maximum calls in any trailing window; none: unlimited
+ * Acquires a slot in every rate window until one window after the service may have counted the call. Counting from the
+ * admission would allow a slow call and its successor within one window of the service.
  */
 export async function acquireSlot(
   database: Kysely<Tables>,
@@ -60,11 +57,7 @@ export async function acquireSlot(
   return wait === null ? { kind: 'acquired' } : { kind: 'full', ...toSlotWait(wait) };
 }
 
-/**
- * Counts the calls that could be admitted now, without acquiring a slot.
- *
- * @returns `slots` is Infinity if there is no limit; `wait` is the shortest wait if `slots` is 0
- */
+/** Counts the calls that could be admitted now; Infinity without a limit. If there is none, `wait` is set. */
 export async function countFreeSlots(
   database: Kysely<Tables>,
   of: RateScope,
@@ -107,9 +100,8 @@ export async function readRateWindows(
 /**
  * Ends a call that was answered or abandoned. Its slot becomes free one window later.
  *
- * @param how `accepted`: other calls follow without restriction, if this call began after the last refusal or failure.
- *   `failed`: only one call at a time follows until the service accepts one, so that a lasting fault costs one call
- * @param report what the service reports about its rate windows
+ * @param how `accepted`: calls follow without restriction, if this one began after the last refusal or failure.
+ *   `failed`: one call at a time follows until the service accepts one, so that a lasting fault costs one call
  */
 export async function endCall(
   database: Kysely<Tables>,
@@ -170,18 +162,12 @@ export async function releaseSlot(database: Kysely<Tables>, callId: string): Pro
 /** The pause after a 429 doubles at most this many times, to about two minutes. */
 const longestBackoffExponent = 6;
 const shortestPauseSeconds = 2;
-/**
- * Maximum pause after a 429. Services have sent a `retry-after` of days, but an hour is enough for all likely rate
- * windows.
- */
+/** Maximum pause after a 429. Services have sent a `retry-after` of days; an hour covers all likely windows. */
 const longestPauseSeconds = 3_600;
 
 /**
- * Pauses all workers after a 429 for the time that the service requests, within bounds. The minimum doubles with each
- * consecutive 429; refusals of simultaneous calls count as one. Only the success of a call that was admitted after
- * `refused_at` ends the pause.
- *
- * @returns the pause in seconds
+ * Pauses all workers after a 429 for the requested time, within bounds, and returns its seconds. The minimum doubles
+ * with each consecutive 429; simultaneous ones count as one. Only the success of a later call ends the pause.
  */
 export async function pauseEndpoint(
   database: Kysely<Tables>,
@@ -236,12 +222,7 @@ interface FailedCall extends RateReport {
   readonly httpStatus: number | undefined;
 }
 
-/**
- * Ends a failed call. If the call was certainly never sent, its slot is released. A 429 pauses all calls of the
- * endpoint.
- *
- * @param callSeconds the maximum duration of a call
- */
+/** Ends a failed call. A slot of a call that was certainly never sent is free at once. A 429 pauses the endpoint. */
 export async function endFailedCall(
   database: Kysely<Tables>,
   of: RateScope,
@@ -284,9 +265,9 @@ type ReportingRequest =
   | { readonly beganAt: string };
 
 /**
- * Stores the service's reports about its rate windows. Answers can overtake each other: within a window the calls left
- * only decrease, so the lowest report is the newest, and a higher report of a later request belongs to a new window. A
- * report below our own count is obeyed, because other programs share the quota.
+ * Stores the service's rate reports. Answers can overtake each other: within a window the calls left only decrease, so
+ * the lowest report is the newest, and a higher report of a later request belongs to a new window. A report below our
+ * own count is obeyed, because other programs share the quota.
  */
 export async function recordRateReports(
   database: Kysely<Tables>,

@@ -35,11 +35,7 @@ export async function postJson(
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
 }
 
-/**
- * Makes a channel that posts to a URL.
- *
- * @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined sends no signature
- */
+/** Posts to a URL, with a secret signed as `x-enrich-signature: sha256=<HMAC in hex>`. */
 export function urlChannel(url: string, secret: string | undefined): Channel {
   return {
     name: 'url',
@@ -57,9 +53,7 @@ export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/**
- * Makes a channel that runs a shell command with the event as JSON on standard input. Only exit code 0 is a success.
- */
+/** Runs a shell command with the event as JSON on standard input. Only exit code 0 is a success. */
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',

@@ -123,10 +123,7 @@ const maxTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
-/**
- * Claims the oldest due event; job changes come last. A process claims one event at a time, because channels can take
- * half a minute.
- */
+/** Claims the oldest due event, job changes last; only one, because channels can take half a minute. */
 async function claimNotification(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
@@ -171,11 +168,7 @@ async function recordTry(
   `.execute(warehouse.database);
 }
 
-/**
- * Makes the JSON object of a notification. For a run, this is the object of `--json` at the time of sending.
- *
- * @returns undefined if there is nothing left to send
- */
+/** Makes the JSON object of a notification, for a run as `--json` prints it now; undefined: nothing to send. */
 async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
@@ -199,12 +192,7 @@ async function readMessage(
   };
 }
 
-/**
- * Reads a job change at the time of sending.
- *
- * @returns undefined if the change or its run was undone, or the person was erased, suppressed or unlinked from all
- * contacts
- */
+/** Reads a job change when it is sent; undefined if it was undone, or the person has no selected contact now. */
 async function readJobChange(warehouse: Warehouse, observationId: number, withNames: boolean) {
   const { rows } = await sql<JobChange>`
     select j.run_id,

@@ -249,10 +249,7 @@ const failure = z
   })
   .describe('Printed in place of the facts when a command fails.');
 
-/**
- * Stable JSON outputs for programs, and the commands that print each with `--json`. `npm run schemas` writes their JSON
- * Schemas.
- */
+/** Stable JSON outputs, and the commands that print them with `--json`. `npm run schemas` writes the schemas. */
 export const outputs = {
   error: { schema: failure, commands: [] },
   notification: { schema: notification, commands: [] },

@@ -217,8 +217,5 @@ export const report = z
   })
   .describe('The report of a run.');
 
-/**
- * The report as `enrich report --format json` prints it. Field names are stable. It names the export's file, but no
- * person.
- */
+/** The report as `--format json` prints it, with stable names, and without a person. */
 export type RunReport = SchemaOutput<typeof report>;

@@ -72,12 +72,10 @@ const lookupKeysOf = ({ forms }: PersonTraces) => sql`
   cross join (select distinct service from lookup_runs) services`;
 
 /**
- * Removes a person from the warehouse and adds the person to the suppression list, in one transaction. Bodies of
- * answers and deliveries are removed as a whole, because a body without one of its people would not be what the service
- * sent. Counts of rows, calls and credits stay.
+ * Removes a person and suppresses the person, in one transaction. Bodies of answers and deliveries go as a whole,
+ * because a body without one of its people would not be what the service sent. Counts of rows, calls and credits stay.
  *
  * @param keys identity keys of one person; unknown keys are added to the list too
- * @returns what was removed
  * @throws Problem `erasure.samples-left` after the commit
  */
 export async function erase(
@@ -138,11 +136,7 @@ export async function erase(
   return figures;
 }
 
-/**
- * Makes PostgreSQL replace its sample values (pg_stats), which contain removed rows until the next ANALYZE.
- *
- * @throws Problem `erasure.samples-left`
- */
+/** Replaces the samples in pg_stats, which show removed values until ANALYZE. @throws Problem `erasure.samples-left` */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
     analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
@@ -159,10 +153,7 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
   });
 }
 
-/**
- * Clears the rows of the person. Number and outcome stay, so that the counts of the file still add up. Rows without an
- * outcome become suppressed.
- */
+/** Clears the rows of the person. Numbers and outcomes stay; rows without an outcome become suppressed. */
 async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   // Rows are locked in the same order as by plans and pruning, to avoid deadlocks.
   await sql`
@@ -180,12 +171,7 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
   `.execute(transaction);
 }
 
-/**
- * Removes paths and URLs of exports that contain an identifier of the person, for example in the name of the file. A
- * run needs them only until its rows are staged.
- *
- * @param forms identity keys of the person
- */
+/** Removes paths and URLs of staged exports, no longer needed, that contain an identifier of the person. */
 async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
   // Ids of the service are left out, because a short id can be part of an unrelated file name.
   const texts = identifyingTexts(forms.filter((form) => !form.startsWith('person:')));
@@ -240,10 +226,7 @@ function isOfContacts(contacts: readonly ContactKey[]) {
   return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
 }
 
-/**
- * Removes the operator's decisions about a person, and about records of this person. A record with two people keeps the
- * decisions about the other person.
- */
+/** Removes the decisions about the person. A record with two people keeps those about the other person. */
 async function eraseDecisions(
   transaction: Transaction<Tables>,
   { people, records, recordHashes }: PersonTraces,

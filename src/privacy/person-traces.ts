@@ -22,11 +22,8 @@ export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 const maxRounds = 20;
 
 /**
- * Finds a person under every key in the warehouse: rows and people in answers with one of the keys, then rows and
- * people that were matched to each other, then rows of the same CRM records with the person's name. Each result can add
- * keys, so the search repeats until there are no new keys.
- *
- * @param known identity keys to begin with
+ * Finds a person under every key: rows and people in answers with a key, rows and people matched to each other, and
+ * rows of the same CRM records with the person's name. The search repeats until there are no new keys.
  */
 export async function findPersonTraces(
   database: Kysely<Tables>,
@@ -84,9 +81,7 @@ async function tracesOf(
     records: [...new Map([...rows, ...contacts].map((each) => [contactKeyText(each), each])).values()],
     /** Hashes of the person's identity in these CRM records. */
     recordHashes: identities.map(({ identity }) => identityHashOfRecord(identity)),
-    /**
-     * Keys of the CRM records for the suppression list, because the next export may have another e-mail in the record.
-     */
+    /** Keys of CRM records to suppress, because the next export may have another e-mail in a record. */
     recordKeys: identities.flatMap(({ row, identity }) => {
       const { id, named } = recordKeysOf(row, identity);
       return id.length > 0 && !ofOthers.has(contactKeyText(row)) ? id : named;
@@ -307,9 +302,7 @@ async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]
   return rows;
 }
 
-/**
- * Texts that identify the person anywhere. Names and shared mailboxes are left out, because other people have them too.
- */
+/** Texts that identify the person anywhere, without names and shared mailboxes, which other people have too. */
 export function identifyingTexts(forms: readonly string[]): string[] {
   return forms.flatMap((form) =>
     form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
@@ -337,10 +330,7 @@ function idsIn(keys: readonly string[]): string[] {
   return keys.flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }
 
-/**
- * Finds the attempts for a person. Quarantined deliveries are left out, because a name in such a delivery does not link
- * the person to the call.
- */
+/** Finds the attempts for a person. A name in a quarantined delivery does not link the person to the call. */
 async function findAttempts(
   database: Kysely<Tables>,
   {
@@ -368,11 +358,7 @@ async function findAttempts(
   return attempts.map(({ attemptId }) => attemptId);
 }
 
-/**
- * Finds the identity keys of a CRM record: those of its person, and those of all its rows.
- *
- * @returns undefined if the keys belong to two people, because some rows have no key in common
- */
+/** Finds the keys of a CRM record's person and rows; undefined if rows without a common key name two people. */
 export async function keysOfRecord(
   database: Kysely<Tables>,
   record: ContactKey,
@@ -396,11 +382,8 @@ export async function keysOfRecord(
 }
 
 /**
- * Finds people with an id who remain after an erasure, although answers to the same calls give them the person's name.
- * Such a person may be the same human, because a service can use another id and e-mail later.
- *
- * @param keys identity keys of one person
- * @returns `person:` keys
+ * Finds people with an id and the person's name, in answers to the same calls, who remain after an erasure. Each
+ * may be the same human, because a service can use another id and e-mail later. @returns `person:` keys
  */
 export async function findNamesakes({ database }: Warehouse, keys: readonly string[]): Promise<string[]> {
   const { attemptIds, people, names } = await findPersonTraces(database, keys);

@@ -164,10 +164,7 @@ export async function describeHeldRuns(
   return rows;
 }
 
-/**
- * SQL expression: the time before which data is removed; null without a retention. It avoids `clock_timestamp()`, which
- * would prevent the use of an index.
- */
+/** SQL: the time before which data is removed; null: never. `clock_timestamp()` would prevent the use of an index. */
 export function retentionCutoff(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(now() - make_interval(secs => ${seconds ?? null}::float8))`;
 }

@@ -40,10 +40,7 @@ const bodies: Readonly<
   quarantine: ofDeliveries(sql`b.status = 'quarantined'`),
 };
 
-/**
- * SQL for bodies of deliveries. Only bodies are removed: the rows still show what was delivered and billed, and
- * recognise a repeated body by its hash.
- */
+/** SQL for bodies of deliveries. The rows stay: they show what was billed, and recognise repeated bodies. */
 function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
   return {
     table: sql`webhook_deliveries`,
@@ -61,11 +58,7 @@ const oldBodies = (kind: BodyKind, retention: Retention): RawBuilder<unknown> =>
   join runs r on r.run_id = a.run_id
   where ${bodies[kind].which} and b.received_at < ${retentionCutoff(retention[kind])}`;
 
-/**
- * Counts what `prune` would remove, and changes nothing.
- *
- * @param retention kinds of data without a retention are kept
- */
+/** Counts what `prune` would remove, and changes nothing. */
 export async function measurePrune(warehouse: Warehouse, retention: Retention) {
   return {
     ...(await measureNeeded(warehouse, retention)),
@@ -126,9 +119,8 @@ async function measureBodies({ database }: Warehouse, retention: Retention) {
 }
 
 /**
- * Removes data that is older than its retention and no longer needed, such as bodies and cells of rows. Calls, credits,
- * outcomes of runs, hashes of deliveries, contacts and the lookup history stay. It skips locked rows in short
- * transactions, so it can run beside workers and be stopped at any time.
+ * Removes data that is older than its retention and no longer needed. Calls, credits, outcomes, hashes of deliveries,
+ * contacts and the lookup history stay. Short transactions skip locked rows, so workers can run at the same time.
  *
  * @param signal aborts between two batches
  * @returns what was removed, and what is old but still needed

@@ -153,10 +153,7 @@ function isSame(field: ComparedField, one: string, other: string): boolean {
   return (parseDomain(one) ?? one) === (parseDomain(other) ?? other);
 }
 
-/**
- * Finds out if a contact is another person. A person's profile URL can change with the name, so names are compared
- * first.
- */
+/** Finds out if a contact is another person, by the name first: a profile URL can change with the name. */
 function contradictionOf(known: Values, found: Values): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
   if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;

@@ -1,9 +1,6 @@
 import type { ReportDocument, ReportSection, ReportTable } from './write-document.ts';
 
-/**
- * Renders one HTML page. Its content security policy forbids loading anything, as a second protection against HTML in
- * file names.
- */
+/** Renders one HTML page that may load nothing, as a second protection against HTML in file names. */
 export function renderHtml(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const page = html`<!doctype html>
@@ -125,10 +122,7 @@ function textOf(insertion: Insertion): string {
   return insertion.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/**
- * Styles of the page. Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print uses the light
- * colours.
- */
+/** Styles. Text has a contrast of 4.5 on all backgrounds and bars. Print uses the light colours. */
 const styleSheet = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b2330; --soft: #56606f; --rule: #d9dee6; --panel: #f5f7fa;
   --good: #1f7a5a; --bar: #d3e2fa; --warning: #b45309; }

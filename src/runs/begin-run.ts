@@ -18,9 +18,7 @@ export interface RunSpec {
   readonly options: RunOptions;
   /** The source of the contacts; undefined if the export is not read yet. It is a part of the run's id. */
   readonly source?: string;
-  /**
-   * Hash of the only plan that the run may execute; null: any plan. An unfinished run without a plan gets this hash.
-   */
+  /** Hash of the only plan that may run; null: any plan. An unfinished run without a plan adopts it. */
   readonly expectedPlanHash: string | null;
   /** The scheduled time of the run; by default now. */
   readonly asOf?: Date;
@@ -31,8 +29,6 @@ export interface RunSpec {
 /**
  * Finds the unfinished run of this file with these options, or begins one. Two commands at the same time get the same
  * run, because the key is unique among unfinished runs.
- *
- * @returns the run, and whether it existed before
  */
 export async function findOrBeginRun(
   warehouse: Warehouse,
@@ -95,9 +91,8 @@ type KnownContent =
   | { readonly filePath: string; readonly modifiedMilliseconds: number };
 
 /**
- * True if a run with the same options has enriched this content; refused and cancelled runs count. A finished run does
- * not count if it left people over budget, or in flight in a run that no longer claims them, because the next run must
- * call for them.
+ * True if an ended run with the same options has enriched this content. A finished run does not count if it left people
+ * over budget, or in flight without a claim, because the next run must call for them.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
@@ -142,11 +137,8 @@ interface KnownContact {
 }
 
 /**
- * Refuses a run without a named source if its contact ids belong to other people in the warehouse. Such a file comes
- * from another system with the same small ids, and would overwrite contacts that were paid for. With a named source, a
- * record may become another person.
- *
- * @returns undefined if the run may be planned
+ * Refuses a run without a named source if its contact ids belong to other people in the warehouse: a file of another
+ * system with the same small ids would overwrite paid contacts. With a named source, records may change their person.
  */
 export async function refuseUnnamedSource(
   warehouse: Warehouse,
@@ -202,10 +194,7 @@ async function readKnownContacts(
   return found.rows;
 }
 
-/**
- * True if an earlier and a current record could be the same person: the name stays when the e-mail changes, and the
- * first name stays when the last name changes.
- */
+/** True if two records can be one person: the e-mail may change, and so may the last name. */
 function mayBeOnePerson({ now, before }: KnownContact): boolean {
   const verdict = compareNameCells(now, before);
   return verdict === 'agree' || verdict === 'partly';

@@ -19,18 +19,13 @@ export interface ScheduleDependencies extends IngestDependencies {
   readonly hasPeriodBudget: boolean;
 }
 
-/**
- * Maximum number of runs per scheduled time, because their list must fit into a payload. The next scheduled time begins
- * the remaining runs.
- */
+/** Maximum number of runs per scheduled time: their list must fit into a payload. The next time begins the rest. */
 const maxRuns = 200;
 
 /**
- * Begins a run for each export of a schedule at a scheduled time, and downloads and stages remote exports. This spends
- * nothing, and a retry finds the unfinished runs again. With `every-new`, an unreadable file does not stop the others;
- * each scheduled time tries it again.
+ * Begins a run for each export of a scheduled time, and stages remote exports; a retry finds the same runs. With
+ * `every-new`, an unreadable file does not stop the others, and each scheduled time tries it again.
  *
- * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
  */
 export async function beginScheduledRuns(

@@ -10,8 +10,7 @@ import { formatCount, formatPeopleCount, nounFor } from '../domain/text/format.t
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
- * SQL query of the rows with a person that another run has claimed at a service: `row_number`, `claimed_by_run_id`,
- * `claimed_by_row_number` and `reason`. If several runs claim a person, the first by run and row is returned. After its
+ * SQL query of rows with a person that another run has claimed at a service, by the first of several runs. After its
  * run has ended, a claim remains only if the call is unknown.
  *
  * @param keys a relation of `identity_key` and `row_number`
@@ -32,12 +31,7 @@ export function claimsOfOtherRuns(
     order by k.row_number, c.run_id, c.row_number`;
 }
 
-/**
- * Claims people for a run, so that no other run calls the same service for them. A row gets the outcome `in_flight` if
- * another run has claimed its person.
- *
- * @param keys a relation of `identity_key` and `row_number`; rows with an outcome are left alone
- */
+/** Claims people, so that no other run calls the service for them. Rows of claimed people become `in_flight`. */
 async function claimPeople(
   transaction: Transaction<Tables>,
   { runId, service }: { readonly runId: string; readonly service: string },
@@ -63,9 +57,8 @@ async function claimPeople(
 }
 
 /**
- * Claims people for a run by the keys of their rows, and by their id at the service if it is known, because two rows of
- * a known person may have different keys. The first of these rows represents the person, and the other rows become
- * `duplicate`.
+ * Claims people by the keys of their rows and by their known id, because rows of one person may have different keys.
+ * The first of these rows represents the person, and the others become `duplicate`.
  *
  * @param keys a relation of `identity_key` and `row_number`
  */

@@ -11,13 +11,11 @@ import { isUnfinished, withEarlierNote } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Ends a run after all its calls. Rows without an outcome get the outcome of the ending, such as `over_budget`. If
- * calls are in flight or rows lack an outcome, the database has lost commits: these calls become `unknown`, and the run
- * pauses. A run stays paused if its late results cost more than their worst case.
+ * Ends a run after all its calls. If calls are in flight or rows lack an outcome, the database has lost commits: the
+ * calls become `unknown`, and the run pauses. A run stays paused if its late results cost more than their worst case.
  *
  * @param ending `finished` requires that every row has an outcome
  * @param budget the budget that is used up, if this ends the run
- * @returns the facts of the run; status `paused` if it did not end
  */
 export async function finishRun(
   warehouse: Warehouse,
@@ -37,10 +35,7 @@ export async function finishRun(
   return readRunFacts(warehouse, runId);
 }
 
-/**
- * Ends a run that has no workflow any more. Its open calls may have been sent, so they become `unknown`. People without
- * a call become `cancelled`.
- */
+/** Ends a run without a workflow: open calls, which may have been sent, become `unknown`, other rows `cancelled`. */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
   await endOpenCalls(warehouse, runId, 'the run was cancelled before this call was recorded');
   await endCancelled(warehouse, runId);
@@ -85,10 +80,8 @@ async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolea
 }
 
 /**
- * Ends a run: rows without an outcome get the given outcome, claims are released, and the status becomes final. Claims
- * of unknown calls stay, so that no other run pays again. A run that has ended is not changed.
- *
- * @param rest outcome of people without a call; undefined: every row must have an outcome
+ * Ends a run, unless it has ended: other rows get the outcome of `rest`, and claims are released, except of unknown
+ * calls, so that no other run pays again. Without `rest`, every row must have an outcome.
  */
 export async function endRun(
   warehouse: Warehouse,

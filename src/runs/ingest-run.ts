@@ -31,11 +31,7 @@ type StagedRun =
       readonly problem: Problem;
     });
 
-/**
- * Stages the export of a run, unless it is staged already, and removes the downloaded file.
- *
- * @returns `refused` if the export has an error: nothing was paid, and a retry has the same result
- */
+/** Stages the export of a run, unless it is staged, and removes the downloaded file. A refused export costs nothing. */
 export async function ingestRun(
   { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
   runId: string,

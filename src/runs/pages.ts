@@ -23,11 +23,9 @@ export function lookupRequestOf(options: RunOptions): LookupRequest {
 }
 
 /**
- * Opens a page of a run: claims its people, and drops people that another run has looked up since the plan. People are
- * claimed per page, because otherwise a backfill of several days would keep people from the nightly run. Opening a page
- * twice returns its open batches.
+ * Opens a page: claims its people, and drops people that another run has looked up since the plan. People are claimed
+ * per page, because a backfill of several days would keep them from the nightly run. Opening a page twice is safe.
  *
- * @param page page number, starting at 1
  * @returns the numbers of the batches with people to call for
  */
 export async function openPage(
@@ -62,8 +60,7 @@ export async function openPage(
 }
 
 /**
- * Common table expressions that give fresh rows the outcome `fresh` and release the claims of these rows. Table
- * `dropped` contains their row numbers.
+ * Common table expressions that give fresh rows the outcome `fresh` and release their claims; `dropped` has the rows.
  *
  * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */

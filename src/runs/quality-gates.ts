@@ -15,11 +15,8 @@ import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /**
- * Puts the people of a pilot on the first pages, so that the run calls for them first. The pilot is a sample of the
- * people in `plan_asked`, without people that have fresh fields. Each set of identifiers has its share in the sample.
- *
- * @param people requested number of people in the pilot
- * @returns the first position after the pages of the pilot
+ * Puts a sample of the people in `plan_asked` without fresh fields on the first pages, in which each set of identifiers
+ * has its share. @returns the first position after the pages of the pilot
  */
 export async function placePilotFirst(
   transaction: Transaction<Tables>,
@@ -81,12 +78,10 @@ async function readPilot(warehouse: Warehouse, runId: string, pages: number): Pr
 }
 
 /**
- * Records that a pilot is judged, and pauses its run for the given reason, in one transaction. A retry does not judge
- * again.
+ * Records once that a pilot is judged, and pauses its run for the given reason.
  *
- * @returns why the run is paused; undefined: it continues; `postponed`: the run is paused for another reason, and
- *   nothing is recorded. For a pilot that was judged before, the reason is returned only while the run is still paused
- *   for it.
+ * @returns why the run is paused; undefined: it continues; `postponed`: it is paused for another reason, and nothing is
+ *   recorded. A pilot that was judged before has a reason only while the run is still paused for it.
  */
 async function recordPilot(
   warehouse: Warehouse,
@@ -112,9 +107,8 @@ async function recordPilot(
 }
 
 /**
- * Judges the pilot of a run by the run's quality gates; without gates the run pauses for the operator. A pilot is
- * judged once, and the operator overrules the judgement by resuming the run. A run that is paused for another reason is
- * judged after it resumes.
+ * Judges a pilot once by the run's quality gates, or without gates pauses for the operator, who can overrule it by
+ * resuming the run. A run that is paused for another reason is judged after it resumes.
  */
 export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
   const run = await getRun(warehouse, runId);
@@ -163,18 +157,10 @@ function pauseReasonOf(
   return { type: 'pilot.below', reason, next };
 }
 
-/**
- * Number of calls that the match rate is computed from. They have about 500 people, which gives a confidence interval
- * of about plus or minus seven percentage points.
- */
+/** Calls that the match rate is computed from: 500 people, an interval of plus or minus seven percentage points. */
 const callsWatched = 50;
 
-/**
- * Checks after a call whether the match rate of the latest calls is significantly below the minimum.
- *
- * @param minimum share from 0 to 1; null: no check
- * @returns why the run should pause; undefined: it continues
- */
+/** Why the run should pause: the match rate of the latest calls is significantly below the minimum, a share or null. */
 export async function checkMatchRate(
   warehouse: Warehouse,
   runId: string,
@@ -208,10 +194,7 @@ async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<M
   return latest.rows[0]!;
 }
 
-/**
- * True if people of the run have no outcome yet. Otherwise a pause would save no credits and only delay the end of the
- * run.
- */
+/** True if people have no outcome yet. Otherwise a pause would only delay the end of the run. */
 async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<boolean> {
   const { rows } = await sql`
     select from ${peopleWithRows}

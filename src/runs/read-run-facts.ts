@@ -169,13 +169,7 @@ export function contestedRecordsProblem(rows: number): Pick<StatusReason, 'reaso
   };
 }
 
-/**
- * The decisions that a run needs from the operator. They are the reasons for exit code 3.
- *
- * @param run.outcomes number of rows per outcome
- * @param run.unknownCredits credits of unknown calls, as decimal text
- * @returns the most urgent first; empty: none
- */
+/** The decisions that a run needs from the operator, the most urgent first. They are the reasons for exit code 3. */
 export function neededDecisions(run: {
   readonly runId: string;
   readonly outcomes: Readonly<Record<string, number>>;

@@ -11,8 +11,7 @@ import { getRun } from './runs.ts';
 const rowsPerBatch = 5_000;
 
 /**
- * Records the contacts of a run's export and waits for the digest. Afterwards every contact has its person by the rules
- * of docs/explanation/identity.md, whichever row, file, source or run paid for the person.
+ * Records the contacts of an export and waits for the digest. Then every contact has its person, whoever paid for it.
  *
  * @param signal aborts between two batches
  * @returns how many contacts got the data of a known person, and how many lost their person

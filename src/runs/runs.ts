@@ -16,9 +16,8 @@ export type RunRecord = Readonly<ReturnType<typeof recordOf>>;
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
- * Reads one run.
+ * Reads a run by its id, the last six characters of its id, or `latest`: the newest run that did more than plan.
  *
- * @param runId the id of a run, its last six characters, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`; `run.ambiguous` if two ids end with these characters
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
@@ -131,12 +130,9 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of a run, if `runTransitions` allows it. A run without approval becomes `awaiting_approval` instead
- * of `running`.
+ * Sets a status that `runTransitions` allows. Without approval, `running` becomes `awaiting_approval`.
  *
- * @param decision.byOperator true: the operator resumes the run
- * @param decision.updateId the workflow update that sets the status. Temporal repeats updates after a reset; a repeated
- *   update has no effect
+ * @param decision.updateId the workflow's update. Temporal repeats updates after a reset; each takes effect once
  */
 export async function setRunStatus(
   warehouse: Warehouse,
@@ -242,10 +238,7 @@ export function runInputOf(
   };
 }
 
-/**
- * The name of a run's file for display, without personal data: Temporal stores this name, and some files are named
- * after people.
- */
+/** The name of a run's file as Temporal stores it, without personal data: some files are named after people. */
 export function fileNameWithoutPersonalData(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
 }
@@ -258,12 +251,7 @@ export async function approveRun({ database }: Warehouse, runId: string): Promis
   `.execute(database);
 }
 
-/**
- * Approves a run that was started with `--yes`. An unexpected export still pauses the run, because only the operator
- * can accept such an export.
- *
- * @returns true if the run is paused
- */
+/** Approves a run with `--yes`. An unexpected export still pauses it. @returns true if the run is paused */
 export async function approveAutomatically(
   warehouse: Warehouse,
   { runId, isApproved, plan }: RunRecord,
@@ -274,10 +262,7 @@ export async function approveAutomatically(
   return unmet.length > 0;
 }
 
-/**
- * Withdraws the approval by `--yes` if the run was paused before its plan. The next command shows the plan and requests
- * an approval.
- */
+/** Withdraws the approval by `--yes` of a run that paused before its plan, so that the next command shows the plan. */
 export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
   await sql`
     update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null

@@ -8,10 +8,7 @@ import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { recordContactsOfRepeatingExport } from '../people/record-contacts.ts';
 import type { PersonReference } from '../people/people-tables.ts';
 
-/**
- * Numbers of contacts that an undo, or the revert of an undo, can change. The run recorded the cells of these contacts,
- * and they have a person.
- */
+/** Numbers of contacts with a person that an undo, or its revert, can change. */
 export interface UndoFigures {
   /** Contacts that are only in the run's export. An undo removes them, and a revert restores them. */
   readonly removed: number;
@@ -43,13 +40,10 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 }
 
 /**
- * Undoes a run: its contact records no longer count, and the digest decides about its contacts without them. People
- * stay known, so the same file under the right source or mapping costs nothing. Credits, calls, deliveries, outcomes of
- * rows and the lookup history stay.
+ * Undoes an ended run: its contact records no longer count, and the digest decides without them. People stay known, so
+ * the same file under the right source or mapping costs nothing. Credits, calls, outcomes and lookups stay.
  *
- * @param runId a run that has ended
  * @param signal aborts the digest between two steps; the next digest does the rest
- * @param progress receives the number of digested entries
  * @throws Error if the run has not ended
  * @returns false if the signal aborted the undo early
  */
@@ -106,12 +100,7 @@ export interface DiscardedAnswers {
   readonly lookupKeys: number;
 }
 
-/**
- * Removes what an undone run has received: answers, deliveries, their results and their lookups. This cannot be
- * reverted.
- *
- * @throws Error if the run is no longer undone, because another command has reverted the undo
- */
+/** Removes the answers, deliveries and lookups of an undone run for good. @throws Error if the undo was reverted */
 export async function discardAnswers(
   warehouse: Warehouse,
   runId: string,

@@ -4,23 +4,15 @@ import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import { emailKeysOfHash, isIdentifyingKey } from '../keys/key-lookups.ts';
 
-/**
- * SQL expression: the key of the CRM record of a staged row `r` in its run `runs`; null if the row has no record id.
- */
+/** SQL: the key of the CRM record of a row `r` in its run `runs`; null if the row has no record id. */
 const idKey = sql`
   case when r.contact_id !~ '^(key|row|erased):' then 'record:' || runs.source || '/' || r.contact_id end`;
 
-/**
- * SQL expression: the key of a row's CRM record together with the person's name; null if the row has no record id or no
- * name.
- */
+/** SQL: the key of a row's CRM record and person's name; null if one of them is missing. */
 export const namedRecordKey = sql`
   (${idKey} || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name)))`;
 
-/**
- * SQL expression: the key of a row's CRM record; null for files without a named source. Their ids can repeat in other
- * files, so only the key with the name (`namedRecordKey`) identifies such a record.
- */
+/** SQL: the key of a row's CRM record; null without a named source, because ids of such files can repeat. */
 export const recordKey = sql`case when runs.source <> 'generic' then ${idKey} end`;
 
 /** The keys of a CRM record, without and with the person's name. They equal `recordKey` and `namedRecordKey` in SQL. */
@@ -60,8 +52,7 @@ interface NumberedKeys {
 }
 
 /**
- * SQL query of `row_number` and `identity_key`: the keys of people, and all keys that the warehouse has for them
- * (`suppressionKeysOfKnownPeople`).
+ * SQL query of the keys of people, and of all keys that the warehouse has for them.
  *
  * @param withCurrentValues false: an answer has newer values than the warehouse
  */
@@ -83,9 +74,8 @@ export function suppressionKeysOfPeople(
 }
 
 /**
- * SQL query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. The hash
- * of an e-mail finds people with this e-mail. Answers of all services count, because a suppressed person is the same
- * person everywhere.
+ * SQL query of the known people who share an identifier, or its hash, with a row: `row_number`, `service` and
+ * `person_key`. A suppressed person is the same person at all services.
  *
  * @param rows query of `row_number` and `keys` as in `run_rows`
  */
@@ -106,11 +96,9 @@ export function knownPeopleOfRows(rows: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /**
- * SQL query of `row_number` and `identity_key`: the ids, profiles and e-mails in all observations of known people; if
- * `withCurrentValues`, also their current e-mail and employer's domain. Observed e-mails become hashes, because an
- * e-mail at a former employer must not match a listed domain.
- *
- * @param people query of `row_number`, `service` and `person_key`
+ * SQL query of the ids, profiles and e-mails in all observations of known people; if `withCurrentValues`, also their
+ * current e-mail and employer's domain. Observed e-mails become hashes, because an e-mail at a former employer must not
+ * match a listed domain.
  */
 export function suppressionKeysOfKnownPeople(
   people: RawBuilder<unknown>,

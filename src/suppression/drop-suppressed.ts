@@ -29,11 +29,9 @@ export async function dropSuppressedWithoutCall(
 }
 
 /**
- * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. A person is suppressed if the list
- * contains a key of the row, or a key that any service's answer has for the row's contact or for a person with an
- * identifier of the row. The domains of the current e-mail and employer count too.
+ * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. A key of the row counts, and any
+ * key that an answer has for the row's contact or for a person with an identifier of the row, with the current domains.
  *
- * @param rowNumbers query of row numbers
  * @param which condition on `r`, a row of the run; other rows stay
  * @returns how many rows were suppressed
  */
@@ -77,10 +75,7 @@ export async function dropSuppressed(
   return dropped.length;
 }
 
-/**
- * True if a person is suppressed: the list contains one of the keys, or a key that any service's answer has for a known
- * person with one of these identifiers.
- */
+/** True if the list has one of the keys, or a key of a known person with one of these identifiers. */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
   const listed = await readSuppressedRows(database, suppressionKeysOfPeople([{ number: 1, keys }]));
   return listed.size > 0;
@@ -95,18 +90,14 @@ const clearedCells = sql`
 export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
 
 /**
- * SQL assignments that clear the personal data of a suppressed row `r`. A hash of the cells stays, to show whether the
- * contact's record has changed. A row that retention has cleared gets no hash, because the hash of no cells would
- * differ from every record.
+ * SQL assignments that clear a suppressed row `r`. A hash of the cells still shows if the contact's record changes. A
+ * row that retention has cleared gets none, because the hash of no cells would differ from every record.
  */
 export const clearSuppressedRow = sql`${clearedCells}, filled = false, is_contested = false, identity_hash = case
   when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
 end`;
 
-/**
- * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
- * such a row become suppressed too.
- */
+/** Clears rows that an answer has shown to be suppressed people, and suppresses duplicates that share their keys. */
 export async function clearSuppressedRows(
   transaction: Transaction<Tables>,
   runId: string,
@@ -141,10 +132,8 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 
 /**
  * Common table expressions that clear the recorded cells of suppressed rows, except for contacts that keep their
- * person. The emptied record stays, so that no earlier record counts as the newest. People that fit the cleared cells
- * are queued for the digest, because other contacts can get them now.
- *
- * @param rowNumbers query of row numbers of the run
+ * person. The emptied record stays, so that no earlier one is the newest. Other contacts can now get people who fit the
+ * cells.
  */
 function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`cleared_records as (

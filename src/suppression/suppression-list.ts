@@ -16,17 +16,13 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/**
- * Locks the suppression list for a transaction that changes the list. This must be the transaction's first lock,
- * because `withSuppressionsLocked` also takes it first.
- */
+/** Locks the list for a change. Like in `withSuppressionsLocked`, it must be the transaction's first lock. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(suppressions_lock())`.execute(transaction);
 }
 
 /**
- * Runs a transaction that writes about people while the suppression list is locked against changes, so that a person
- * who is suppressed at the same time is not written again. The transaction runs again after a conflict or deadlock: it
+ * Runs a transaction that writes about people while the suppression list cannot change, again after a conflict: it
  * cannot lock all contacts at its start, because one decision leads to the next.
  */
 export async function withSuppressionsLocked<Result>(
@@ -44,18 +40,13 @@ export async function withSuppressionsLocked<Result>(
     }
 }
 
-/**
- * SQL query of the rows with a suppressed key; its column is `row_number`.
- *
- * @param keys as `listedEntries` takes them
- */
+/** SQL query of the `row_number` of rows with a suppressed key. */
 export function suppressedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select distinct row_number from (${listedEntries(keys)}) listed_entries`;
 }
 
 /**
- * SQL query of the rows with a suppressed key, and the entries of the list; its columns are `row_number` and
- * `entry_id`.
+ * SQL query of `row_number` and `entry_id`: the rows with a suppressed key, and the entries of the list.
  *
  * @param keys query of `row_number` and `identity_key`; an employer's domain has a key like `domain:acme.example`
  */
@@ -84,10 +75,7 @@ function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   `;
 }
 
-/**
- * True if the suppression list has an entry. With an empty list this is cheaper than `suppressedRows`, which delayed
- * nightly batches.
- */
+/** True if the list has an entry. For an empty list `suppressedRows` is slower, and delayed nightly batches. */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{
     any: boolean;
@@ -95,12 +83,7 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
   return rows[0]!.any;
 }
 
-/**
- * Adds people to the suppression list. Afterwards no call is made for them, and nothing is written about them.
- *
- * @param keys identity keys, and `domain:` keys
- * @returns number of new entries
- */
+/** Adds identity keys and `domain:` keys to the list, and returns the number of new entries. */
 export async function addSuppressions(
   transaction: Transaction<Tables>,
   keys: readonly string[],
@@ -124,11 +107,7 @@ export async function addSuppressions(
   return Number(added.numAffectedRows ?? 0n);
 }
 
-/**
- * Adds the people of a staged export to the suppression list.
- *
- * @returns how many keys are new, and which rows have no key
- */
+/** Adds the people of a staged export to the list. @returns how many keys are new, and which rows have none */
 export async function suppressStagedPeople(
   warehouse: Warehouse,
   runId: string,
@@ -215,8 +194,8 @@ export async function countSuppressions(warehouse: Warehouse): Promise<Record<st
 }
 
 /**
- * Adds the keys of rows to the suppression entries of the people that an answer returned for these rows. Otherwise the
- * next run would pay for an answer that may not be stored. The keys go when their entry is removed.
+ * Adds the keys of rows to the entries of the suppressed people that an answer returned for them. Otherwise the next
+ * run would pay for an answer that may not be stored.
  *
  * @param theirs numbers of rows, and for each the number of its person in `keys`
  * @param keys query of `row_number` and `identity_key`
@@ -283,10 +262,7 @@ export function isHiddenId(id: string): boolean {
   return id.startsWith(hidden);
 }
 
-/**
- * Returns a hash that replaces a suppressed person's id. It still shows that late results belong to a person of this
- * call's answer. Otherwise their price could not be told from the price of a stranger's results.
- */
+/** Hash in place of a suppressed person's id. It still tells the price of their late results from a stranger's. */
 export function hiddenId(attemptId: string, personId: string): string {
   return hidden + hashForAttempt(attemptId, personId);
 }

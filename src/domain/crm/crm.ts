@@ -10,10 +10,7 @@ import salesforce from './salesforce.json' with { type: 'json' };
 import service from './service.json' with { type: 'json' };
 import zoho from './zoho.json' with { type: 'json' };
 
-/**
- * Fields that the product reads from an export. All columns of `email` are read; for any other field, the first column
- * with a value.
- */
+/** Fields that the product reads from an export: all columns of `email`, otherwise the first with a value. */
 export const exportFields = [
   'contact_id',
   'person_id',
@@ -73,16 +70,10 @@ const pattern = z.string().transform((text, context) => {
   }
 });
 
-/**
- * Schema of a CRM's export, with the headers by which the product recognises this export. `…` in a header means any
- * text.
- */
+/** Schema of a CRM's export and the headers that show it. `…` in a header means any text. */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
-  /**
-   * Alternative sets of headers. An export is recognised if all headers of one set are in the file; of a nested list,
-   * one header is enough.
-   */
+  /** Sets of headers, of which one shows the export. Of a nested list, one header is enough. */
   signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
   /** Headers that no other known program writes. Two of these headers are enough to recognise the export. */
   ownHeaders: names.default([]),
@@ -97,30 +88,19 @@ const exportSchema = z.strictObject({
 });
 
 const columnSchema = z.strictObject({
-  /**
-   * The header that the importer recognises. If the importer matches by labels, this is the label in an English
-   * account.
-   */
+  /** The header that the importer recognises, or the label in an English account. */
   header: z.string(),
   /** Further headers of this field in exports of the same CRM. */
   alsoExportedAs: names.default([]),
-  /**
-   * Labels of this field in accounts of other languages. An importer recognises the labels of its account's language.
-   */
+  /** Labels in accounts of other languages. An importer recognises those of its account's language. */
   inOtherLanguages: names.default([]),
   /** Maximum length of a value in characters. A longer value makes the import of the row fail. */
   longest: z.int().optional(),
-  /**
-   * True if the CRM may accept only values of a list that the product does not know. Nothing is written to such a
-   * field.
-   */
+  /** True if the CRM may accept only listed values. Nothing is written, because the list is unknown. */
   listedValues: z.literal(true).optional(),
 });
 
-/**
- * Schema of an importer of companies. Such an importer finds a company by a column, and can leave found companies
- * unchanged.
- */
+/** Schema of an importer that finds companies by a column, and can leave found companies unchanged. */
 const companiesSchema = z.strictObject({
   key: z.enum(['domain', 'name']),
   columns: z.partialRecord(z.enum(companyFields), columnSchema.pick({ header: true, longest: true })),
@@ -136,29 +116,21 @@ const importerSchema = z.strictObject({
   acceptedId: pattern,
   /** Headers of the record id in exports. Set if the ids of this CRM look like the ids of other programs. */
   idsInExports: names.default([]),
-  /**
-   * A prefix that record ids have in some exports. The warehouse stores ids without it, and files for the importer add
-   * it.
-   */
+  /** A prefix of record ids in some exports and in importer files. The warehouse stores ids without it. */
   idPrefix: z.string().optional(),
   columns: z.partialRecord(z.enum(importFields), columnSchema),
   /** Importer of companies; undefined if the CRM's importer cannot find a company by domain or name. */
   companies: companiesSchema.optional(),
   /** Headers of the column that contains the time of the CRM's last change of a record. */
   modifiedHeaders: names,
-  /**
-   * Maximum number of records in one importer file, without the header. The next field is the maximum size in bytes.
-   */
+  /** Maximum size of one importer file: records without the header, and bytes. */
   maxRows: z.int(),
   maxBytes: z.int(),
   byteOrderMark: z.boolean(),
   lineEnd: z.enum(['\n', '\r\n']),
   /** A cell with this text makes the importer erase the field. */
   erasingCell: z.string().optional(),
-  /**
-   * Effect of a blank cell when the importer updates a record. It is `erase` if the vendor's documentation leaves this
-   * open.
-   */
+  /** Effect of a blank cell in an update; `erase` if the vendor's documentation leaves this open. */
   blankCells: z.enum(['keep', 'erase']),
   /** One sentence that tells the operator how to import the files. */
   instruction: z.string(),
@@ -183,11 +155,7 @@ export interface Importer extends z.infer<typeof importerSchema> {
   readonly source: string;
 }
 
-/**
- * Expands each header with a placeholder into one header per entry of the named list.
- *
- * @throws Error if the list does not exist
- */
+/** Expands `{list}` in headers into one header per entry. @throws Error if the list does not exist */
 export function expandPlaceholders(headers: readonly string[], lists: Lists): string[] {
   return headers.flatMap((header) => {
     const [placeholder, list] = /\{(\w+)\}/.exec(header) ?? [];
@@ -201,12 +169,7 @@ export function expandPlaceholders(headers: readonly string[], lists: Lists): st
   });
 }
 
-/**
- * Checks the content of a data file that belongs to the product, such as hubspot.json.
- *
- * @param file name of the file for the error
- * @throws Error with the position in the file
- */
+/** Checks a data file of the product, such as hubspot.json. @throws Error with the position in the file */
 export function requireValidData<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
@@ -254,9 +217,7 @@ const crms = {
   'linkedin-connections': readCrm('linkedin-connections.json', linkedinConnections),
 };
 
-/**
- * The exports that the product recognises. Their order does not matter: a header that fits two CRMs is not recognised.
- */
+/** The recognised exports. Their order does not matter: a header that fits two CRMs is not recognised. */
 export const crmExports: readonly CrmExport[] = Object.values(crms).flatMap(({ exports }) => exports);
 
 /** Names of CRMs that `enrich export --for` accepts. */
@@ -287,8 +248,8 @@ export interface AccountImporter extends Importer {
 }
 
 /**
- * Replaces the English headers of an importer by those of the account's language, because importers match columns by
- * labels. Exports show these labels. A field that is in no export keeps its English header. Pure.
+ * Replaces an importer's English headers by the labels in exports, because importers match columns by labels of their
+ * account's language. A field that is in no export keeps its English header.
  *
  * @param exports headers of the CRM's exports, the newest first; the newest export with the field decides
  */

@@ -14,10 +14,7 @@ import { sameValue } from './same-value.ts';
 export const fieldPolicies = ['fill', 'overwrite-older', 'overwrite-if-verified', 'never'] as const;
 export type FieldPolicy = (typeof fieldPolicies)[number];
 
-/**
- * Policy of each field if the operator chooses none. A CRM identifies a record by its e-mail, so e-mails are written
- * only on request.
- */
+/** Policies without --policy. A CRM identifies a record by its e-mail, so e-mails are written only on request. */
 export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   first_name: 'fill',
   last_name: 'fill',
@@ -72,10 +69,7 @@ export interface FieldFacts {
 /** Fields that change when the person has a new employer. */
 const jobFields: ReadonlySet<ImportField> = new Set(['title', 'email', 'phone', 'organization_name']);
 
-/**
- * Decides whether one field of a contact is written to the CRM. A field without a column in the export is never
- * written, because the CRM's value is unknown. Pure.
- */
+/** Decides whether a field is written to the CRM; never without a column in the export that shows the CRM's value. */
 export function decideField(
   field: ImportField,
   policy: FieldPolicy,
@@ -122,10 +116,7 @@ export interface DecidedField {
 
 const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country']);
 
-/**
- * Decides again about city, state and country together: if the CRM keeps a cell of another place, none of them is
- * written, because the mixture might be a place that does not exist. Pure.
- */
+/** Writes no part of a place if the CRM keeps a part of another: the mixture might be a place that does not exist. */
 export function keepLocationTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
   const places = fields.filter(({ field }) => placeFields.has(field));
   if (!places.some(keepsOtherPlace)) return fields;
@@ -150,11 +141,7 @@ function keepsOtherPlace(decided: DecidedField): boolean {
 
 type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;
 
-/**
- * Reads the policies of `--policy`, such as `title=fill,email=never`, and adds the defaults of the other fields.
- *
- * @throws Problem `policy.invalid`
- */
+/** Reads `--policy`, such as `title=fill,email=never`, with defaults. @throws Problem `policy.invalid` */
 export function readPolicyPairs(text: string): FieldPolicies {
   const pairs = text.split(',').map((pair): [ImportField, FieldPolicy] => {
     const [name, value, ...more] = pair.split('=').map((part) => part.trim());

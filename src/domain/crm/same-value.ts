@@ -40,10 +40,7 @@ const otherCountryNames = {
 };
 let countries: ReadonlyMap<string, string> | undefined;
 
-/**
- * Returns the code of a country from its code or its name in one of the known languages. Any other text is returned in
- * comparison form.
- */
+/** Returns the code of a country from its code or known name; any other text in comparison form. */
 function countryForm(text: string): string {
   countries ??= codesOfCountries();
   return countries.get(name(text)) ?? name(text);

@@ -49,10 +49,7 @@ export interface PersonInAnswer {
 interface Call {
   readonly rows: readonly DecidedRow[];
   readonly arrived: readonly PersonInAnswer[];
-  /**
-   * True if `matches` is as long as the list of rows. Positions never show who is who. They only tell a match that does
-   * not fit its row from a missing match.
-   */
+  /** True if there is one match per row. Positions only tell a match that does not fit its row from a missing match. */
   readonly inPlace: boolean;
 }
 

@@ -16,23 +16,16 @@ import type { Person } from './person.ts';
 /** A person who may be the person of a row. The person comes from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /**
-   * True for the contact's earlier person, if the answer to a later call for the contact does not contain this person.
-   */
+  /** True for the contact's earlier person, if the answer to a later call does not contain this person. */
   readonly isFormer?: boolean;
-  /**
-   * Time of the call that returned the person, in microseconds; undefined if the person is in the answer for this row.
-   */
+  /** Time of the person's call in microseconds; undefined if the person is in the answer for this row. */
   readonly askedAt?: number;
 }
 
 /** Input of a decision: all people who may be the row's person, and all rows that compete for these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
-  /**
-   * Returns rows of other contacts that could be the person. It is a function because only weak evidence needs these
-   * rows.
-   */
+  /** Reads rows of other contacts that could be the person, which only weak evidence needs. */
   readonly others: (person: ComparedPerson) => readonly ComparedIdentity[];
   /** True if a call was made for the contact. Before a call, only strong evidence counts. */
   readonly wasAsked: boolean;
@@ -66,10 +59,7 @@ const withoutIdReason = 'only name and employer agree, and the service gives the
 /** Reason why a row gets none of several matching people. */
 const ambiguousReason = 'more than one person fits equally well';
 
-/**
- * Decides which person a row is (docs/explanation/identity.md). New answers and known people of earlier answers follow
- * the same rule. The order of candidates and other rows does not matter.
- */
+/** Decides which new or known person a row is (docs/explanation/identity.md), in any order of candidates and rows. */
 export function decidePerson(
   row: ComparedIdentity,
   { candidates, others, wasAsked, verdicts = noVerdicts }: Surroundings,
@@ -148,10 +138,7 @@ function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readon
 /** Reason why weak evidence for a person is refused or withdrawn. */
 export const competingContactReason = 'another contact could be this person as well';
 
-/**
- * True if a row could be a person: the row fits, or has the same name and employer even if something else contradicts.
- * Such a row makes weak evidence of other rows doubtful.
- */
+/** True if a row could be a person, despite a contradiction. Such a row makes weak evidence of others doubtful. */
 export function isPossibleFit(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
@@ -168,9 +155,8 @@ function isContested(
 }
 
 /**
- * Returns why the newest cells of a contact contradict its person; undefined if they do not. A contact that keeps the
- * person's name may change e-mail and employer. A contact with another name is another person, and so is a contact that
- * has lost its name and all identifiers of the person.
+ * Returns why the newest cells of a contact contradict its person, if they do. A contact that keeps the person's name
+ * may change e-mail and employer. With another name, or without name and identifiers, it is another person.
  */
 export function contradictionOf(cells: Identity, person: Person): string | undefined {
   const row = toComparedIdentity(cells);

@@ -21,10 +21,7 @@ export const weakEvidence = 'name_and_organization';
 /** Kinds of evidence that the product itself finds. */
 type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | typeof weakEvidence;
 
-/**
- * Why a person was accepted for a row. `confirmed` means by a decision of the operator. The value is stored with the
- * attempt.
- */
+/** Why a person was accepted, as stored with the attempt. `confirmed`: by a decision of the operator. */
 export type Evidence = Evident | 'confirmed';
 
 /**
@@ -130,10 +127,7 @@ export function areTwoPeopleWithOneId(one: ComparedPerson, other: ComparedPerson
   return verdict === 'differ' || (verdict === 'other_first_name' && !shareIdentifier);
 }
 
-/**
- * True if a person in an answer is a miss: it has no name, no real e-mail and no profile. Some services fill in the
- * company even then.
- */
+/** True for a miss: no name, real e-mail or profile. Some services fill in the company even then. */
 export function isEmptyPerson(person: Person): boolean {
   const hasName = Boolean(person.first_name || person.last_name || person.name);
   return !hasName && !person.proflink_url && !(person.email && parseEmail(person.email));

@@ -49,10 +49,7 @@ function comparedName(identity: Identity): string | undefined {
   return whole === undefined ? undefined : shortenWithHash(comparisonForm(whole));
 }
 
-/**
- * Maximum length of a part of a key. It keeps keys below 2,704 bytes, PostgreSQL's limit of an index entry, even for
- * long text in a wrong column.
- */
+/** Maximum length of a part, so that keys fit into PostgreSQL's index entries of 2,704 bytes. */
 const longestPart = 150;
 
 /** Returns a short text unchanged, and shortens a long text to its beginning and a hash. */

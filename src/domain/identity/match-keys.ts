@@ -9,20 +9,15 @@ import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
- * Returns the match keys of a row. Rows and people are found by common match keys: a row that fits a person, or is a
- * namesake, shares a key with this person. A row and a person that share a key need not fit.
- *
- * @returns match keys of a row
+ * Returns the match keys of a row: a row that fits a person, or is a namesake, shares one with this person. A row and a
+ * person that share a key need not fit.
  */
 export const matchKeysOfIdentity = memoizePerObject((identity: Identity): readonly number[] => {
   const { keys, name, employers } = toComparedIdentity(identity);
   return hashMatchKeys([...keys, ...(name ? atEmployers(nameKeys(name), wordsOfEmployers(employers)) : [])]);
 });
 
-/**
- * Returns match keys of a person, identifiers first. Every row that the person could fit has one of these keys in
- * `matchKeysOfIdentity`.
- */
+/** Returns match keys of a person, identifiers first. Every row that could fit has one in `matchKeysOfIdentity`. */
 export function matchKeysOfPerson(person: Person): number[] {
   const { name, employers } = toComparedPerson(person);
   const ofName = name ? [...nameKeys(name), ...swappedNameKeys(name)] : [];
@@ -34,10 +29,7 @@ export function matchKeysOfPerson(person: Person): number[] {
   ];
 }
 
-/**
- * Returns the match keys of a person's identifiers. Every row that has one of the person's identifiers has one of these
- * keys.
- */
+/** Returns match keys of a person's identifiers. Every row with one of these identifiers has one of these keys. */
 export function identifyingKeysOfPerson(person: Person): number[] {
   const { personId, profileUrl, emails } = toComparedPerson(person);
   return matchKeysWithHashes(
@@ -49,9 +41,7 @@ export function identifyingKeysOfPerson(person: Person): number[] {
   );
 }
 
-/**
- * Returns the match keys of rows with these identity keys, and of rows that only have the hash of an e-mail in them.
- */
+/** Returns the match keys of rows with these identity keys or with only the hash of their e-mails. */
 export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
@@ -59,10 +49,7 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
   return hashMatchKeys([...keys, ...hashes]);
 }
 
-/**
- * Combines names with employers to keys. A name alone fits too many people: among a million, hundreds share initial and
- * last name.
- */
+/** Combines names with employers: among a million people, hundreds share initial and last name. */
 function atEmployers(names: readonly string[], employers: ReadonlySet<string>): string[] {
   return [...employers].flatMap((employer) => names.map((name) => `${name} at ${employer}`));
 }
@@ -101,10 +88,7 @@ export function contactOwnerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
 
-/**
- * Hashes identity keys to match keys, without duplicates. The hash of an e-mail is its own match key, because SQL
- * computes it too (`emailKeysOfHash`).
- */
+/** Hashes identity keys. The hash of an e-mail is its own match key, as SQL computes it (`emailKeysOfHash`). */
 export function hashMatchKeys(keys: readonly string[]): number[] {
   const hashes = keys.map((key) =>
     key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key),
@@ -120,10 +104,7 @@ function fnv1a(key: string): number {
   return hash | 0;
 }
 
-/**
- * All keys under which the suppression list may have a person: the id, the profile, every e-mail, and the domain of the
- * employer (`domain:acme.example`).
- */
+/** All keys that the suppression list may have: id, profile, e-mails, and the employer's `domain:acme.example`. */
 export function suppressionKeysOfPerson(person: Person): string[] {
   const { personId, profileUrl, emails } = toComparedPerson(person);
   const { organization_domain: domain } = contactFields(person);

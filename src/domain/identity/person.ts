@@ -1,9 +1,6 @@
 import type { CopiedMembers } from '../warehouse/person-columns.ts';
 
-/**
- * A person in an answer of the service: the fields that the product reads, under the service's names. Any field may be
- * null or missing. The stored body of the answer keeps all other fields.
- */
+/** The read fields of a person in an answer, under the service's names. The stored body keeps all other fields. */
 export interface Person extends CopiedMembers<'person'> {
   readonly email?: string | null | undefined;
   readonly email_status?: string | null | undefined;
@@ -14,10 +11,7 @@ export interface Person extends CopiedMembers<'person'> {
   readonly organization?: Organization | null | undefined;
   readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
   readonly contact?: SavedContact | null | undefined;
-  /**
-   * True if a field of the wrong type was left out, although it could contradict a row. The service does not send this
-   * member.
-   */
+  /** True if a field of the wrong type was left out, which could contradict a row. The service sends no such member. */
   readonly isPartlyRead?: boolean;
 }
 

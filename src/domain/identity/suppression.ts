@@ -3,12 +3,10 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /**
- * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. The returned
- * `key` has the form of `identityKeys`.
+ * Reads one identifier of a person, or a domain, as a key like those of `identityKeys`; undefined for any other text.
  *
- * @param text an e-mail; a profile URL; a hashed e-mail (MD5 or SHA-256 in hexadecimal); `person:` and the service's
- *   id; or `@acme.example` for this domain and its subdomains
- * @returns undefined for any other text
+ * @param text an e-mail; a profile URL; an MD5 or SHA-256 of an e-mail; `person:` and the service's id; or
+ *   `@acme.example` for this domain and its subdomains
  */
 export function parseSuppressionSubject(text: string) {
   const written = text.trim();

@@ -8,10 +8,7 @@ export type Verdict = Exclude<RecordedVerdict, 'withdrawn'>;
 export const recordedVerdicts = ['confirmed', 'rejected', 'withdrawn'] as const;
 export type RecordedVerdict = (typeof recordedVerdicts)[number];
 
-/**
- * The operator's decisions about a contact, by the person's key in the observation log. Only people with an id have
- * decisions.
- */
+/** The operator's decisions about a contact, by the key of the person, who has an id. */
 export type Verdicts = ReadonlyMap<string, Verdict>;
 
 export const noVerdicts: Verdicts = new Map();

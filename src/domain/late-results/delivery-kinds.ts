@@ -17,10 +17,7 @@ export type LateValues = 'phones' | 'emails';
 /** A kind of result that arrives after the answer of its call. */
 export type LateKind = keyof typeof lateKinds;
 
-/**
- * Names of the kinds of late results. The same names stand for the groups of fields that arrive late and have their own
- * price.
- */
+/** Names of the kinds of late results, and of the groups of fields that arrive late and have their own price. */
 export const lateKindNames = Object.keys(lateKinds) as readonly LateKind[];
 
 /** The kinds of late results that a kind of delivery contains. */
@@ -45,21 +42,13 @@ export function lateKindsRequestedBy(extras: RequestedExtras): LateKind[] {
   return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
-/**
- * The kind of a delivery. If the run requested only one kind of deliveries, it is this kind. Otherwise the payload
- * decides.
- *
- * @param stated kind that the members of the payload show
- */
+/** The kind of a delivery: the only kind that the run requested, otherwise what the payload states. */
 export function deliveryKindOf(stated: DeliveryKind, extras: RequestedExtras): DeliveryKind {
   const [only, ...others] = new Set(lateKindsRequestedBy(extras).map((kind) => lateKinds[kind].deliveredBy));
   return only === undefined || others.length > 0 ? stated : only;
 }
 
-/**
- * The groups of fields that a run requests. Lookups are recorded per group: if a person's profile is fresh but the
- * phone is not, a run with phones calls for this person.
- */
+/** The groups of fields that a run requests. Each has its own lookups: the profile may be fresh and the phone not. */
 export function requestedFieldGroups(extras: RequestedExtras): string[] {
   return [
     'profile',
@@ -95,9 +84,8 @@ interface LateAnnouncement {
 }
 
 /**
- * Returns the kinds of late results to await after an answer. Without found people, nothing is awaited. Phones are
- * awaited even if the answer does not mention them, because the service's interface document shows no such member.
- * After `skipped`, `failed` or a refused waterfall, no delivery comes.
+ * The kinds of late results to await: none without found people, and none after `skipped`, `failed` or a refused
+ * waterfall. Phones are awaited if the answer is silent, because the interface document shows no such member.
  */
 export function lateKindsToAwait(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;

@@ -23,11 +23,8 @@ export interface DeliveredPersonHashes {
 }
 
 /**
- * Decides which expected person each person of a delivery is, by the service's id. Vendors of a waterfall may use other
- * ids, so an e-mail that belongs to only one expected person identifies too. If id and e-mail belong to two people, the
- * person stays unassigned.
- *
- * @returns for each person of the delivery the key of the expected person; undefined: none
+ * Decides which expected person each person of a delivery is, by id. Vendors of a waterfall may use other ids, so an
+ * e-mail of only one expected person identifies too. If id and e-mail belong to two people, nobody is assigned.
  */
 export function assignDeliveredPeople(
   expected: readonly ExpectedPerson[],
@@ -55,9 +52,7 @@ export function assignDeliveredPeople(
   });
 }
 
-/**
- * The late results that a delivery is about. An entry is a kind of result and a person's key, such as `phone/3f2a…`.
- */
+/** The late results that a delivery is about, as kind and person's key: `phone/3f2a…`. */
 export interface DeliveredResults {
   /** Results that the delivery mentions, even if nothing was found for the person. */
   readonly covers: readonly string[];
@@ -81,8 +76,8 @@ interface DeliveredFields {
 }
 
 /**
- * The late results in a delivery. A delivery of phones can repeat e-mails that another delivery contains and bills, so
- * only the fields for which the delivery was sent count. If it has none of them, all of its results count.
+ * The late results in a delivery. It can repeat results that another delivery bills, so only the fields for which it
+ * was sent count, or all if it has none of them.
  */
 export function resultsInDelivery(
   people: readonly AssignedPerson[],
@@ -103,9 +98,7 @@ export function resultsInDelivery(
   };
 }
 
-/**
- * The kinds of results that a delivery covers for a person: fields with values, and requested fields that are empty.
- */
+/** The kinds that a delivery covers for a person: fields with values, and requested fields that are empty. */
 function coveredKinds(person: Omit<AssignedPerson, 'key'>, body: DeliveredFields): LateKind[] {
   const targets = lateKindsOfFields(body);
   const stated =
@@ -134,10 +127,8 @@ const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'ex
 export const worstEmailRank = 9;
 
 /**
- * Ranks an e-mail by its status; a lower rank is better. An e-mail from a waterfall replaces the e-mail of the answer
- * if its rank is better, and not the worst.
- *
- * @param status as the service states it; a missing status counts as unverified
+ * Ranks an e-mail by its status, the best lowest; a missing status is unverified. A waterfall's e-mail replaces the
+ * answer's if its rank is better, and not the worst.
  */
 export function emailRank(status: string | null | undefined): number {
   const rank = emailRanks.indexOf((status ?? 'unverified').toLowerCase().replaceAll('_', ' '));

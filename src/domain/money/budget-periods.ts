@@ -11,10 +11,7 @@ interface Period {
   readonly next: (start: Date) => Date;
 }
 
-/**
- * Periods with a budget, in UTC. For example, `day` has the setting MAX_CREDITS_PER_DAY and budgets such as
- * `day:2026-11-21`.
- */
+/** Periods with a budget, in UTC, such as `day` with MAX_CREDITS_PER_DAY and budgets `day:2026-11-21`. */
 export const budgetPeriods = {
   day: {
     format: 'YYYY-MM-DD',
@@ -51,11 +48,7 @@ export const budgetNameForms = [
   ...budgetPeriodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
 ].join(', ');
 
-/**
- * Returns the start of a period from its name, such as `2026-11-21` for a day.
- *
- * @returns midnight of its first day in UTC; undefined if the name is not valid
- */
+/** Returns the start of a period, such as `2026-11-21`, in UTC; undefined if the name is not valid. */
 function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   const day = budgetPeriods[period].firstDay(name);
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;
@@ -66,11 +59,7 @@ export type BudgetName =
   /** A budget of a day or month. `name` is `2026-11-21` for a day; undefined means the current period. */
   | { readonly kind: 'period'; readonly period: BudgetPeriod; readonly name: string | undefined };
 
-/**
- * Reads the name of a budget: `run:ID`, `day`, `month`, `day:2026-11-21`, `month:2026-11`.
- *
- * @returns undefined for any other text
- */
+/** Reads `run:ID`, `day`, `month`, `day:2026-11-21` or `month:2026-11`; undefined for any other text. */
 export function parseBudgetName(text: string): BudgetName | undefined {
   const [, kind, name] = /^(\w+)(?::(.+))?$/.exec(text) ?? [];
   if (kind === 'run') return name === undefined ? undefined : { kind, runId: name };
@@ -90,12 +79,7 @@ export function isRunBudgetId(budgetId: string): boolean {
   return parseBudgetName(budgetId)?.kind === 'run';
 }
 
-/**
- * The end of a budget's period, which is the start of the next period.
- *
- * @param budgetId as in table `budgets`
- * @returns undefined for a run's budget, which has no period
- */
+/** The end of a budget's period, which is the start of the next; undefined for a run's budget. */
 export function endOfPeriod(budgetId: string): Date | undefined {
   const budget = parseBudgetName(budgetId);
   if (budget?.kind !== 'period' || budget.name === undefined) return undefined;
@@ -103,18 +87,12 @@ export function endOfPeriod(budgetId: string): Date | undefined {
   return start && budgetPeriods[budget.period].next(start);
 }
 
-/**
- * What a run does if a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until credits are
- * available.
- */
+/** What a run does without credits: finish with rows `over_budget`, or pause until there are credits. */
 export type BudgetPolicy = 'finish' | 'pause';
 
 /**
- * Returns what a run does if a budget is exhausted. By default, the run's own budget ends the run, because it limits
- * the whole run. The budget of a day or month pauses the run, because it refills.
- *
- * @param budgetId as in table `budgets`
- * @param policy the operator's choice for every budget; null: none
+ * What a run does without credits, if the operator has not chosen: its own budget, which limits the whole run, ends it.
+ * The budget of a day or month pauses it, because it refills.
  */
 export function exhaustionPolicyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
   return policy ?? (isRunBudgetId(budgetId) ? 'finish' : 'pause');

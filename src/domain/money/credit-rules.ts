@@ -4,10 +4,7 @@ import { serviceCapabilities } from '../service-capabilities.ts';
 
 /** The requested data that has a price per person. */
 export interface PricedRequest {
-  /**
-   * Requested reveals: `email` is included in the record's price; `phone` costs eight credits if a mobile phone is
-   * returned.
-   */
+  /** Reveals: `email` is in the record's price; `phone` costs eight credits if a mobile phone is returned. */
   readonly reveal?: readonly string[];
   /** Requested waterfalls. Lookups at further vendors have no fixed price, so any entry needs `maxCreditsPerPerson`. */
   readonly waterfall?: readonly string[];
@@ -32,18 +29,14 @@ export function pricedRequestOf(options: {
 const record = creditsFromWhole(serviceCapabilities.prices.record);
 const mobilePhone = creditsFromWhole(serviceCapabilities.prices.mobilePhone);
 
-/**
- * Percentages that plans assume without earlier calls: share of people who are found, and share of these with a mobile
- * phone.
- */
+/** Percentages without earlier calls: people who are found, and those of them with a mobile phone. */
 const assumed = {
   found: { low: 50n, expected: 70n, high: 90n },
   mobile: { low: 15n, expected: 30n, high: 50n },
 } as const;
 
 /**
- * The maximum cost of one person, which a call reserves: the record, a mobile phone if phones are requested, or the
- * maximum of a waterfall if it is higher.
+ * What a call reserves for a person: the record, a mobile phone if requested, or a waterfall's higher maximum.
  *
  * @throws Problem `credits.no-ceiling` for a waterfall without a maximum
  */
@@ -54,11 +47,8 @@ export function worstCaseCredits(ask: PricedRequest): Credits {
 }
 
 /**
- * The maximum total cost of a call after its answer: the billed credits, and a mobile phone for every found person.
- * Waterfalls are left out, because only phones have a price that does not depend on a vendor.
- *
- * @param answered credits that the answer states
- * @param found number of people in the answer
+ * The maximum cost of a call after its answer: the answered credits, and a mobile phone for each found person. Only
+ * phones have a price that does not depend on a vendor, so waterfalls are left out.
  */
 export function worstCaseWithPhones(answered: Credits, found: number): Credits {
   return answered + mobilePhone * BigInt(found);
@@ -68,11 +58,8 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
 export const maxCredibleCreditsPerPerson = creditsFromWhole(1_000);
 
 /**
- * The maximum credible price in a delivery: twice the call's maximum cost, because the operator's contract can have
- * other prices than the service's interface document.
- *
- * @param people number of people of the call
- * @returns undefined for a waterfall without a maximum, which can cost any amount
+ * The maximum credible price in a delivery: twice the call's maximum, because a contract can have other prices than the
+ * interface document; undefined for a waterfall without a maximum.
  */
 export function maxCredibleDeliveryCredits(ask: PricedRequest, people: number): Credits | undefined {
   if ((ask.waterfall?.length ?? 0) > 0 && ask.maxCreditsPerPerson === undefined) return undefined;
@@ -108,12 +95,7 @@ export function assumedCreditsPerPerson(ask: PricedRequest): ExpectedCredits {
 /** Shares in percent: people that the service did not know in an earlier call but knows in the next call. */
 const missedAndFound = { expected: 10n, high: 40n };
 
-/**
- * The expected cost of people that earlier calls did not find. Most of them are not found again, and such a call costs
- * nothing.
- *
- * @param perFoundPerson expected cost of a found person
- */
+/** The expected cost of people that earlier calls did not find: most are not found again and cost nothing. */
 export function expectedCreditsOfNotFound(perFoundPerson: Credits, people: number): ExpectedCredits {
   const all = perFoundPerson * BigInt(people);
   return {
@@ -134,11 +116,8 @@ export function describeAssumedPrice(ask: PricedRequest): string {
 }
 
 /**
- * The expected cost of people by earlier settled calls. The range is twice the standard error of the difference between
- * the mean of the earlier calls and the mean of the planned calls.
- *
- * @param history earlier calls: credits per person, and the standard deviation of credits per person between calls
- * @param planned number of people and of calls in the plan
+ * The expected cost by earlier settled calls. The range is twice the standard error of the difference between the means
+ * of the earlier and the planned calls.
  */
 export function expectedCreditsFromHistory(
   history: { readonly calls: number; readonly perPerson: Credits; readonly deviation: number },

@@ -1,17 +1,13 @@
 import { formatNumber } from '../text/format.ts';
 
-/**
- * Credits as exact decimals: a whole number of millionths of a credit. The service's `credits_consumed` can
- * be fractional; PostgreSQL stores numeric(20, 6).
- */
+/** Credits as a whole number of millionths. Prices can be fractional; PostgreSQL stores numeric(20, 6). */
 export type Credits = bigint;
 
 const scale = 1_000_000n;
 
 /**
- * Reads a decimal number of credits.
+ * Reads a decimal number of credits: `12`, `0.25`, `1e2`.
  *
- * @param text as in JSON, in a flag or in a PostgreSQL numeric: `12`, `0.25`, `1e2`
  * @returns millionths; undefined if the text is no finite number, is negative, has more than six decimals (or more
  *   than 40 with zeros, which would take long to read), or exceeds numeric(20, 6)
  */
@@ -32,11 +28,7 @@ export function parseCredits(text: string): Credits | undefined {
   return value < 10n ** 20n ? value : undefined;
 }
 
-/**
- * Reads credits that the product has written as decimal text, such as a sum of the database; it can be negative.
- *
- * @throws Error for any other text: counted as 0, it would hide credits
- */
+/** Reads a decimal of the product, perhaps negative. @throws Error for other text: as 0, it would hide credits */
 export function parseStoredCredits(text: string): Credits {
   const isNegative = text.startsWith('-');
   const credits = parseCredits(isNegative ? text.slice(1) : text);
@@ -57,12 +49,7 @@ export function formatCredits(value: Credits): string {
   return `${sign}${magnitude / scale}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/**
- * Formats a budget's limit for display, with grouped digits: `1,480`.
- *
- * @param limit credits as text; null: no limit
- * @param none text for null
- */
+/** Formats a budget's limit for display, with grouped digits: `1,480`. @param none text for null */
 export function formatLimit(limit: string | null, none = 'no limit'): string {
   return limit === null ? none : formatNumber(limit);
 }

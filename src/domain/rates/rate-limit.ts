@@ -31,9 +31,8 @@ const named: ReadonlyMap<string, number> = new Map([
 export const maxWindowSeconds = 86_400;
 
 /**
- * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
+ * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`, the shortest window first.
  *
- * @returns the windows, shortest first; empty for `unlimited`
  * @throws Problem `setting.invalid`
  */
 export function parseRateLimits(text: string): RateLimit[] {
@@ -86,10 +85,7 @@ export const rateReportTrustSeconds = 3_600;
 /** Number of calls that stands for no limit: PostgreSQL's largest integer. */
 export const unlimitedCalls = 2_147_483_647;
 
-/**
- * The calls left in a reported window; undefined if the report does not show them. If the window has a limit, an empty
- * number of calls left does not mean unlimited.
- */
+/** Calls left in a reported window, if the report shows them. Beside a limit, an empty number is not unlimited. */
 export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>): number | undefined {
   if (typeof left === 'number') return left;
   if (typeof limit === 'number') return used === undefined ? undefined : Math.max(0, limit - used);
@@ -97,11 +93,8 @@ export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>
 }
 
 /**
- * Estimates the duration of a number of calls under the rate windows, in seconds. The free slots are used at once. Then
- * each window admits its limit once per window length.
+ * Estimates the seconds of calls: the free slots are used at once, then each window admits its limit once per length.
  *
- * @param calls number of remaining calls
- * @param limits windows with their free slots
  * @param secondsPerCall time between the answers of two calls
  */
 export function estimateSeconds(
@@ -118,8 +111,5 @@ export function estimateSeconds(
   return Math.ceil(Math.max(working, ...waiting));
 }
 
-/**
- * Maximum wait for a slot. A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer
- * report of the service.
- */
+/** Maximum wait for a slot. The clock, RATE_LIMITS or a report of the service may change in the meantime. */
 export const maxWaitMilliseconds = 60 * 60_000;

@@ -61,8 +61,6 @@ const leastUsualCoverage = 0.1;
 /**
  * Reads `--expect`: `none`, `usual`, or rules such as `rows=50%..200%,malformed=5%`. A rule after `usual` replaces the
  * usual rule, and `any` removes it. Rules without `usual` apply from the first earlier run and to files of any size.
- *
- * @throws Problem `setting.invalid`
  */
 export function parseExpectations(text: string): Expectations {
   let expected = nothingExpected;
@@ -102,7 +100,7 @@ function shareOf(text: string): number | undefined {
  * Returns the unmet expectations of an export, one sentence with counts for each.
  *
  * @param earlier ended runs of the same source, the newest first
- * @param shownColumn returns the name of a column for a log, because the header of a file can contain a contact
+ * @param shownColumn the name of a column for a log, because a header can contain a contact
  */
 export function unmetExpectations(
   expected: Expectations,

@@ -1,8 +1,6 @@
 import { formatDuration, parseDuration, parseDurations } from '../text/duration.ts';
 
-/**
- * Seconds for which a lookup counts as fresh, by the kind of its result. `earlierLookups` in drop-rows.ts applies them.
- */
+/** Seconds for which a lookup is fresh (`earlierLookups`), by the kind of its result. */
 export interface Freshness {
   readonly enrichedSeconds: number;
   /** Seconds for people who were not found. The service may learn about a person any day. */
@@ -25,8 +23,7 @@ type Kind = keyof typeof kinds;
 const example = 'enriched=90d,email=60d,phone=180d,not_found=30d';
 
 /**
- * Reads `FRESHNESS`: one duration for every lookup (`90d`), or one per kind of result
- * (`enriched=90d,email=60d,phone=180d,not_found=30d`). With `0s`, no lookup is fresh.
+ * Reads one duration (`90d`) or several (`enriched=90d,email=60d,phone=180d,not_found=30d`); `0s`: nothing is fresh.
  *
  * @throws Problem `setting.invalid`
  */
@@ -51,12 +48,7 @@ export function formatFreshness(freshness: Freshness): string {
     .join(',');
 }
 
-/**
- * Seconds for which a found group of fields counts as fresh. The work e-mail is part of the profile, so a profile is
- * never fresh longer than its e-mail.
- *
- * @param fieldGroup as `requestedFieldGroups` names it
- */
+/** Seconds for which a found group is fresh. A profile has the work e-mail, and is never fresh longer than it. */
 export function freshSecondsIfFound(freshness: Freshness, fieldGroup: string): number {
   const { enrichedSeconds, emailSeconds = enrichedSeconds, phoneSeconds = enrichedSeconds } = freshness;
   if (fieldGroup === 'profile') return Math.min(enrichedSeconds, emailSeconds);

@@ -15,20 +15,12 @@ export interface MatchRate {
 
 /** Standard deviations of a 95 % confidence interval. */
 const usualDeviations = 1.96;
-/**
- * Standard deviations of the quality gate's interval. It is wider, because the gate checks after every call and would
- * otherwise pause runs by chance.
- */
+/** Deviations of the quality gate. They are wider, because a check after every call would pause runs by chance. */
 const guardDeviations = 3;
 /** Minimum number of people for the quality gate. Some exports begin with their worst rows. */
 const fewestForGuard = 100;
 
-/**
- * Computes the match rate with its Wilson score interval, which is also valid for few people and for rates near 0 and
- * 1.
- *
- * @returns undefined before the first answer
- */
+/** Computes the match rate with its Wilson interval, valid for few people too; undefined before the first answer. */
 export function matchRate(matches: MatchCounts, deviations = usualDeviations): MatchRate | undefined {
   const { found, answered } = matches;
   if (answered === 0) return undefined;

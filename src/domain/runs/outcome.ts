@@ -1,8 +1,5 @@
 interface OutcomeFacts {
-  /**
-   * What the service has answered about: the person, or the data that the service refused. Null if there is no known
-   * answer. The match rate is computed from rows with an answer.
-   */
+  /** What the service has answered about: the person, or refused data; null: no known answer, so no match rate. */
   readonly answer: 'person' | 'data' | null;
   /**
    * Group of the outcome in the report. `not asked`: the run makes no call for the person of the row. `cannot be
@@ -13,10 +10,7 @@ interface OutcomeFacts {
   readonly meaning: string;
 }
 
-/**
- * The outcomes of a row of the export. Every row ends with exactly one outcome. Their names are part of the public
- * interface.
- */
+/** The outcomes, of which every row gets exactly one. The names are part of the public interface. */
 export const outcomeFacts = {
   enriched: { answer: 'person', group: 'enriched', meaning: 'found, and written to the warehouse' },
   not_found: { answer: 'person', group: 'no person found', meaning: 'the service does not know the person' },
@@ -60,12 +54,7 @@ export const filledWithoutCallNote = 'filled without a call';
 
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
-/**
- * Sorts numbers of rows in the order of the outcomes, with `open` last, because PostgreSQL's `jsonb` does not keep the
- * order of keys.
- *
- * @param rows number of rows by outcome, in any order
- */
+/** Sorts numbers of rows by outcome, with `open` last, because `jsonb` does not keep the order of keys. */
 export function sortByOutcome(
   rows: Readonly<Record<string, number>>,
 ): Readonly<Partial<Record<Outcome | 'open', number>>> {

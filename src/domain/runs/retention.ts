@@ -29,12 +29,7 @@ const keptForResults: Partial<Record<RetainedKind, string>> = {
 /** Retention period of each kind in seconds; undefined: keep forever. */
 export type Retention = { readonly [Kind in RetainedKind]?: number };
 
-/**
- * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. With an empty setting, all data
- * is kept forever.
- *
- * @throws Problem `setting.invalid`
- */
+/** Reads `RETENTION`, such as `answers=90d,staging=30d`; empty: kept forever. @throws Problem `setting.invalid` */
 export function parseRetention(setting: string): Retention {
   const example = `write kinds (${retainedKinds.join(', ')}) with a duration each, such as answers=90d,staging=30d`;
   const given = parseDurations(setting, 'RETENTION', retainedKinds, example);

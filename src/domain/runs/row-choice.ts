@@ -26,10 +26,8 @@ export function formatRowOrder({ column, descending }: RowOrder): string {
 }
 
 /**
- * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Several values of one column are alternatives. A
- * row must match the flags of every column.
- *
- * @throws Problem `setting.invalid`
+ * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Values of one column are alternatives; a row must
+ * match the flags of every column. @throws Problem `setting.invalid`
  */
 export function parseRowFilters(texts: readonly string[]): RowFilter[] {
   const values = new Map<string, string[]>();
@@ -72,9 +70,7 @@ export function cellSortKey(cell: string): { readonly number: number | null; rea
   return { number: isNumber ? Number.parseFloat(plain) : null, text: text === '' ? null : text };
 }
 
-/**
- * Returns a form of a cell for comparisons: ignores case, repeated spaces and different Unicode forms of a character.
- */
+/** Returns a cell for comparisons, without case, repeated spaces and different Unicode forms. */
 function comparable(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }

@@ -3,17 +3,11 @@ import type { BudgetPolicy } from '../money/budget-periods.ts';
 import type { Freshness } from './freshness.ts';
 import type { RowFilter, RowOrder } from './row-choice.ts';
 
-/**
- * The options of a run, as stored in the column `runs.options`. `src/cli/run/run-option-flags.ts` reads them from
- * flags.
- */
+/** The options of a run, as stored in `runs.options`; `run-option-flags.ts` reads them from flags. */
 export interface RunOptions {
   /** URL of the service, or `sandboxServiceName`. A run does not use answers of another service. */
   readonly service: string;
-  /**
-   * `command`: the command named the service, and no worker of another service sends a call for the run. `workers`: the
-   * command named no service, so the workers' service counts.
-   */
+  /** Who named the service: the `command`, so that no other service's worker calls, or the `workers`. */
   readonly serviceOf: 'command' | 'workers';
   readonly source: string | null;
   readonly schedule: string | null;
@@ -22,16 +16,12 @@ export interface RunOptions {
   readonly maxCredits: string | null;
   readonly reveal: ExtraNames<'reveal'>;
   readonly waterfall: ExtraNames<'waterfall'>;
-  /**
-   * Maximum credits per person as decimal text. Required for a waterfall, because the service does not fix its prices.
-   */
+  /** Maximum credits per person as decimal text; required for a waterfall, which has no fixed price. */
   readonly maxCreditsPerPerson: string | null;
   /** Seconds for which the run waits for late results after an answer. */
   readonly lateDeadlineSeconds: number;
   readonly freshness: Freshness;
-  /**
-   * Priority of the run's calls. Calls of a higher priority go first; `runPriorities` in `src/contract` has the order.
-   */
+  /** Priority of the run's calls, in the order of `runPriorities` in `src/contract`. */
   readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
   /** What the run does if a budget is exhausted; null: the default of the budget (`exhaustionPolicyOf`). */
   readonly onBudget: BudgetPolicy | null;

@@ -2,20 +2,10 @@ import { UsageProblem } from '../problem.ts';
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/**
- * The longest duration in days. PostgreSQL cannot store much later times: a plan would fail, and a paid answer with
- * such a deadline would not be recorded.
- */
+/** The longest duration in days. PostgreSQL could not store a paid answer with a much later deadline. */
 const longestDays = 36_500;
 
-/**
- * Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`.
- *
- * @param setting name of the setting, for the error
- * @param part part of the setting that has this duration, such as `rows`; undefined: it is the whole setting
- * @returns whole seconds, at most a hundred years
- * @throws Problem `setting.invalid`
- */
+/** Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`, in seconds. @throws Problem `setting.invalid` */
 export function parseDuration(text: string, setting: string, part?: string): number {
   const match = /^\s*(\d{1,9})\s*([smhdw])\s*$/i.exec(text);
   const seconds = match
@@ -29,13 +19,7 @@ export function parseDuration(text: string, setting: string, part?: string): num
   throw new UsageProblem('setting.invalid', `${what} ${mistake}`, { where: setting, next });
 }
 
-/**
- * Reads one duration per kind, such as `answers=90d,rows=30d`.
- *
- * @param next next step in the error about an unknown kind
- * @returns seconds, and the text of the duration, by kind
- * @throws Problem `setting.invalid`
- */
+/** Reads one duration per kind, such as `answers=90d,rows=30d`. @throws Problem `setting.invalid` */
 export function parseDurations<Kind extends string>(
   text: string,
   setting: string,

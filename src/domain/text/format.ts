@@ -3,11 +3,7 @@ export function nounFor(value: number | string, one: string, many = `${one}s`): 
   return String(value) === '1' ? one : many;
 }
 
-/**
- * Formats a number with its noun: `1 call`, `1,200 calls`, `1 person`, `0.5 credits`.
- *
- * @param value a whole number, or a decimal as text
- */
+/** Formats a number or decimal with its noun: `1 call`, `1,200 calls`, `1 person`, `0.5 credits`. */
 export function formatCount(value: number | string, one: string, many?: string): string {
   return `${formatNumber(value)} ${nounFor(value, one, many)}`;
 }
@@ -22,19 +18,12 @@ export function splitList(text: string): string[] {
   return text.trim().split(/,\s+/);
 }
 
-/**
- * The length of the longest text; 0 if there is none. It avoids `Math.max(...)`, because a function takes about 100,000
- * arguments, and a table can have more rows.
- */
+/** The length of the longest text. `Math.max(...)` takes about 100,000 arguments, and a table can have more rows. */
 export function lengthOfLongest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, text.length), 0);
 }
 
-/**
- * Formats a count or a decimal for display, with grouped digits: `12,345`, `1,150.25`.
- *
- * @param value a whole number, or a decimal as text
- */
+/** Formats a count or a decimal for display, with grouped digits: `12,345`, `1,150.25`. */
 export function formatNumber(value: number | string): string {
   const [whole = '', fraction] = String(value).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -64,12 +53,7 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/**
- * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. A time without a zone is refused, because its meaning
- * would depend on the machine.
- *
- * @returns undefined if the text is not such a time
- */
+/** Reads a time with a zone: `2026-11-21T02:00:00Z`. Without one, its meaning would depend on the machine. */
 export function parseZonedTime(text: string): Date | undefined {
   const [, date = '', zone] = /^(\d{4}-\d{2}-\d{2})[T ].+(z|[+-]\d{2}:?\d{2})$/i.exec(text) ?? [];
   const time = zone !== undefined && isDate(date) ? Date.parse(text) : Number.NaN;
@@ -89,10 +73,7 @@ const controlling =
   // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufff9-\ufffb]/g;
 
-/**
- * Escapes control characters like JSON, so that a JSON text keeps its meaning: ESC becomes `\u001b`. Line feeds and
- * tabs stay.
- */
+/** Escapes control characters except line feeds and tabs; a JSON text keeps its meaning: ESC becomes `\u001b`. */
 export function escapeControls(text: string): string {
   return text.replace(controlling, escaped);
 }

@@ -1,7 +1,4 @@
-/**
- * Pattern, for JavaScript and PostgreSQL, of cells that a spreadsheet would calculate. They get a leading apostrophe.
- * Excel also accepts full-width signs, and signs behind apostrophes.
- */
+/** Pattern, for JavaScript and PostgreSQL, of cells that a spreadsheet would calculate, also by full-width signs. */
 export const formulaPattern = String.raw`^\x27*([\t\r]|\s*[=+\-@＝＋－＠])`;
 
 /** Pattern of an international phone number. It begins like a formula but is harmless. */

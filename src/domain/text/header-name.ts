@@ -23,19 +23,13 @@ export function tidyHeader(raw: string): string {
 
 const ascii = /^[\0-\x7f]*$/;
 
-/**
- * Returns a key that is equal for all spellings of a column's name: `first_name`, `First Name` and `firstName`;
- * `Prénom` and `PRENOM`; `Soyadı` and `SOYADI`.
- */
+/** Returns a key that is equal for `first_name`, `First Name` and `firstName`, or `Prénom` and `PRENOM`. */
 export function headerKey(raw: string): string {
   const name = tidyHeader(raw).toLowerCase();
   return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
-/**
- * Formats a column's name for an error or a log: short, on one line, and without half a surrogate pair, which is
- * invalid in JSON.
- */
+/** Formats a column's name for an error: short, on one line, and without half a surrogate pair. */
 export function formatHeader(raw: string): string {
   const name = tidyHeader(raw);
   return name.length > 60 ? `${name.slice(0, 57).toWellFormed()}...` : name;
@@ -62,12 +56,8 @@ const foldedLetters: Readonly<Record<string, string>> = {
 };
 
 /**
- * Replaces letters by those that other systems write for them: `é` by `e`, `ß` by `ss`, `ø` by `o`, and the Turkish `ı`
- * by `i`. Only diacritics of Latin, Greek and Cyrillic are removed, because in Indic and Japanese scripts combining
- * marks are vowels and consonants.
- *
- * @param lower a text in lower case
- * @returns the text in NFKD
+ * Replaces letters by those that other systems write (`é`, `ß`, `ø`, `ı`), and returns NFKD. Only diacritics of Latin,
+ * Greek and Cyrillic go: in Indic and Japanese scripts combining marks are vowels and consonants.
  */
 export function decomposeLetters(lower: string): string {
   return lower

@@ -1,11 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 
-/**
- * Returns a time zone in the spelling of the IANA database, such as `Europe/Berlin` for `europe/berlin`. Temporal's
- * server accepts only this spelling.
- *
- * @returns undefined if there is no such time zone
- */
+/** Returns a time zone as the IANA database spells it, which Temporal's server requires; undefined: none. */
 export function canonicalTimeZone(name: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -25,11 +20,7 @@ export function formatLocalDate(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDate().toString();
 }
 
-/**
- * Returns the first instant of a day in a time zone: midnight, or the end of a gap if a clock change skips midnight.
- *
- * @param date such as `2026-11-21`; for a day that the zone skips, the first instant after it
- */
+/** Returns midnight of a day in a time zone, or the first instant after a gap at midnight. */
 export function startOfDay(timeZone: string, date: string): Date {
   return new Date(Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds);
 }

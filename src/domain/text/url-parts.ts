@@ -1,7 +1,4 @@
-/**
- * Splits a URL with a login into a URL for `fetch` and an authorization header. Given the whole URL, `fetch` fails with
- * an error that quotes the password.
- */
+/** Moves a login to an authorization header: `fetch` would fail with an error that quotes the password. */
 export function moveLoginToHeader(address: string): {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

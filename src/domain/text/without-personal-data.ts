@@ -1,9 +1,6 @@
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
 
-/**
- * Replaces e-mails, profile URLs, phone numbers with `+`, and logins in URLs by `[email]`, `[profile]`, `[phone]` and
- * `[login]`. Also finds `%40` and `%2b`, by which URLs write `@` and `+`.
- */
+/** Replaces e-mails, profile URLs, phone numbers with `+` and logins, also written with `%40` and `%2b`. */
 export function withoutPersonalData(text: string): string {
   return text
     .replace(/[^\s"'<>(),;:]+/g, withoutAddress)
@@ -12,10 +9,7 @@ export function withoutPersonalData(text: string): string {
     .replace(/(?:\+|%2b)\d(?:[\d ().-]|%20){7,}\d/gi, '[phone]');
 }
 
-/**
- * Replaces the e-mails of one word. The text is split into words, because one pattern for a whole text would take
- * minutes for a word of 100,000 characters.
- */
+/** Replaces the e-mail of one word. One pattern for a whole text would take minutes for 100,000 characters. */
 function withoutAddress(word: string): string {
   const sign = /(?<=[^])(?:@|%40)/i.exec(word);
   if (!sign) return word;
@@ -27,10 +21,7 @@ function withoutAddress(word: string): string {
 /** Pattern of an SQL pattern for all e-mails of a domain, such as `%@acme.example`. It identifies no person. */
 const anyAddress = /(?<![^\s'"])%@/g;
 
-/**
- * True if a text contains an e-mail, a profile URL, a phone number or a login. An erasure does not change texts that
- * the warehouse keeps or Temporal shows, so they must not identify a person.
- */
+/** True if a text identifies a person. Texts that an erasure does not change, as in Temporal, must not. */
 export function hasPersonalData(text: string): boolean {
   const named = text.replace(anyAddress, '');
   return (

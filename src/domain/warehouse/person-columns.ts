@@ -6,24 +6,15 @@ interface ValueTypes {
 
 interface Column {
   readonly type: keyof ValueTypes;
-  /**
-   * Member of the person, or of the person's employer, that the column copies. `contactFields` computes columns without
-   * it.
-   */
+  /** Member of the person or employer that the column copies; without it, `contactFields` computes the column. */
   readonly person?: string;
   readonly employer?: string;
 }
 
-/**
- * Columns by group. The columns of a group change together: the newest observation with a value of the group sets all
- * of them.
- */
+/** Columns that change together: the newest observation with a value of the group sets all of them. */
 type FieldGroups = Readonly<Record<string, Readonly<Record<string, Column>>>>;
 
-/**
- * Groups of fields of `enriched_contacts`, by the name of their first column. SQL that compares or writes values is
- * generated from this table, and so are the members of `Person` that columns copy.
- */
+/** Groups of fields of `enriched_contacts`, by their first column. SQL and members of `Person` follow from them. */
 export const contactFieldGroups = {
   first_name: {
     first_name: { type: 'text', person: 'first_name' },
@@ -84,9 +75,7 @@ export type CopiedColumns = {
   ]: ContactColumns[Name];
 };
 
-/**
- * The members of an answered person, or of the person's employer, that columns copy. Any member can be null or missing.
- */
+/** The members of an answered person or employer that columns copy. Any can be null or missing. */
 export type CopiedMembers<Owner extends 'person' | 'employer'> = {
   readonly [Name in keyof Columns as MemberOf<Name, Owner>]?: Readonly<ValueOf<Name>> | null | undefined;
 };

@@ -18,9 +18,8 @@ import { isIdentifyingKey } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
 /**
- * Fills `plan_outcomes` with the rows of `plan_rows` that need no call. The first outcome of this list counts:
- * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight. Also
- * fills `plan_known` and `plan_opted_out_of_calls`.
+ * Fills `plan_outcomes` with the rows that need no call, by the first of: suppressed (export, then list), duplicate,
+ * cancelled (`--only`), fresh, in_flight. Also fills `plan_known` and `plan_opted_out_of_calls`.
  */
 export async function planRowsWithoutCall(
   transaction: Transaction<Tables>,
@@ -82,12 +81,7 @@ export async function planRowsWithoutCall(
   ]);
 }
 
-/**
- * Gives an outcome to rows that have none.
- *
- * @param rows query of `row_number`, `reason` and `facts`
- * @param facts further columns of `plan_outcomes` that the query returns
- */
+/** Gives an outcome to the rows of a query, unless they have one, with the columns `facts` that the query returns. */
 async function drop(
   transaction: Transaction<Tables>,
   outcome: Outcome,
@@ -101,11 +95,7 @@ async function drop(
   `.execute(transaction);
 }
 
-/**
- * SQL query of rows and of all other rows with the same CRM record or person, each with the reason.
- *
- * @param rows query of `row_number`
- */
+/** SQL query of these rows and all other rows with the same CRM record or person, each with the reason. */
 function withSamePeople(
   rows: RawBuilder<unknown>,
   reason: string,
@@ -173,9 +163,8 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 }
 
 /**
- * Fills `plan_known` for people with earlier lookups or an opt-out of calls: `field_groups` that the call leaves out,
- * `asked_at` and `run_id` of the latest fresh lookup, and `found_before` (null without an earlier call). A lookup for
- * one row of a person counts for all rows of the person.
+ * Fills `plan_known` for people with earlier lookups, in any row of theirs, or an opt-out of calls: the `field_groups`
+ * that the call leaves out, the latest fresh lookup, and `found_before` (null without an earlier call).
  */
 async function findKnown(transaction: Transaction<Tables>, asked: LookupRequest): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneFieldGroups.includes(group));
@@ -244,13 +233,11 @@ export async function estimateKeysAmount(database: Kysely<Tables>, table: string
 }
 
 /**
- * SQL query of identity keys with their earlier lookups `m` and the runs `a` of these lookups: for each requested group
- * of fields, whether the person was `found` and whether the lookup `is_fresh`. A person is fresh if every group has a
- * fresh lookup.
+ * SQL of identity keys with their lookups `m` and their runs `a`: for each requested group of fields, whether the
+ * person was `found` and the lookup `is_fresh`. A person is fresh if every group has a fresh lookup.
  *
  * @param keys a relation with `identity_key`; `m` has all of its columns
- * @param amount `few`: looks up each key in the index, because PostgreSQL would read the whole history for 300 keys.
- *   `many`: PostgreSQL chooses
+ * @param amount `few`: looks up each key in the index, because PostgreSQL would read the whole history for 300 keys
  */
 export function earlierLookups(
   { freshness, fieldGroups, service }: LookupRequest,
@@ -278,9 +265,8 @@ export function earlierLookups(
 }
 
 /**
- * Fills `plan_people` with the rows that share a key with another row, and the first row of their person. Each round
- * gives a row the smallest label of its neighbours, then the label of that row, so the number of rounds grows with the
- * logarithm of the longest chain of rows.
+ * Fills `plan_people` with the rows that share a key, and the first row of their person. Each round spreads the
+ * smallest label to neighbours and follows it, so the rounds grow with the logarithm of the longest chain of rows.
  */
 export async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
   await sql`
@@ -315,9 +301,8 @@ export async function findSamePeople(transaction: Transaction<Tables>): Promise<
 }
 
 /**
- * Fills `plan_repeated` with the rows that repeat the record id of another row and need no call. Each record is
- * represented by one row, preferably one that `--only` selects, then one that identifies a person alone, then the
- * first. If the rows of a record name different people, all of them are in `plan_repeated`.
+ * Fills `plan_repeated` with the rows that repeat a record id and need no call. One row represents each record, chosen
+ * by `--only`, then by identifying a person alone, then by its place. A record with different people has no such row.
  */
 export async function findRepeatedRecords(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const isShared = sql`not exists (select from unnest(keys) as k where ${isIdentifyingKey(sql`k`)})`;

@@ -53,12 +53,11 @@ export interface PlannedRows extends Pick<
 }
 
 /**
- * Gives each staged row of a run an outcome, or a position among the people to call for. Rows belong to one person if
- * they share an identity key, directly or through other rows. A run that is planned already is not changed.
+ * Gives each staged row an outcome, or a position among the people to call for. Rows belong to one person if they share
+ * a key, directly or through other rows. A planned run is not changed.
  *
- * @param runId a run with a staged file
- * @param pilot number of people in the first pages; null: no pilot
  * @param asked fields that must be fresh at the service for a person to need no call
+ * @param pilot number of people in the first pages; null: no pilot
  */
 export async function planRows(
   warehouse: Warehouse,
@@ -300,12 +299,7 @@ async function addConfirmedPeople(
 
 const rowsPerFetch = 10_000;
 
-/**
- * Fills `plan_choice` with the rows that `--only` leaves out and the sort keys of `--order-by`. Cells are read only if
- * one of these options is given.
- *
- * @returns true if `--only` leaves out every row
- */
+/** Fills `plan_choice` with what `--only` leaves out and the keys of `--order-by`. @returns true if no row is left */
 async function applyRowChoice(
   transaction: Transaction<Tables>,
   runId: string,

@@ -67,8 +67,7 @@ type PlannedRun =
 /**
  * Plans a staged run: outcomes, people, calls, credits and time. Planning spends nothing.
  *
- * @returns `refused` if the run may only execute another plan, its contact ids belong to other people, or it selects
- *   rows by a column that is not in the export
+ * @returns `refused` if only another plan may run, contact ids belong to other people, or a chosen column is missing
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlannedRun> {
   const { warehouse, service } = dependencies;
@@ -165,11 +164,7 @@ function refusedFor(problem: Problem): PlannedRun {
   return { kind: 'refused', pauseReason: { type, reason, next }, problem };
 }
 
-/**
- * Assigns a run to the service of the worker that plans it, if the command named no service.
- *
- * @param service service of this worker, as in `RunOptions`
- */
+/** Assigns a run to the service of the worker that plans it, if the command named no service. */
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<void> {
   await sql`
     update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
@@ -297,11 +292,7 @@ async function readEarlierExports({ database }: Warehouse, run: RunRecord): Prom
   return rows;
 }
 
-/**
- * Checks the options that select and order rows.
- *
- * @returns why the run cannot be planned: its row selection uses an unknown column, or values that identify people
- */
+/** Returns why `--only` or `--order-by` cannot be used: an unknown column, or values that identify people. */
 function refusedChoice({ header, mapping, options }: RunRecord): Problem | undefined {
   try {
     const columns = { header: header ?? [], mapping: mapping ?? {} };

@@ -6,9 +6,7 @@ export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
-  /**
-   * True if first and last name were split from one text. The text may be only one of the two, such as `van der Berg`.
-   */
+  /** True if the name was one text, which may be only a first or last name, such as `van der Berg`. */
   readonly isGuessed: boolean;
   readonly isLatin: boolean;
 }
@@ -81,9 +79,7 @@ function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
 }
 
-/**
- * True if all words of a name are words of the other person's last name, or all are words of the other's first name.
- */
+/** True if all words of a name are words of the other's last name, or all of the other's first name. */
 function isPartOf({ isGuessed, all }: ComparedName, { first, last }: ComparedName): boolean {
   return isGuessed && [first, last].some((part) => all.every((word) => part.includes(word)));
 }
@@ -100,19 +96,14 @@ function firstNamesAgree(one: readonly string[], other: readonly string[]): bool
   return short.every((word, place) => isWordOrInitial(word, long[place]!));
 }
 
-/**
- * True if last names are equal, or one is a part of a double-barrelled name. An initial is not enough for a last name.
- */
+/** True if last names are equal, or one is a part of a double-barrelled name. An initial is not enough. */
 function lastNamesAgree(one: readonly string[], other: readonly string[]): boolean {
   if (one.join('') === other.join('')) return !one.every(isInitial);
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   return short.every((word) => !isInitial(word) && long.includes(word));
 }
 
-/**
- * True if each name has a word that the other lacks. For example, `James Alan Smith` and `James B.` differ, although
- * the last name of the first may be `Alan Smith`.
- */
+/** True if each name has a word that the other lacks, such as `James Alan Smith` and `James B.`. */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
   return firstAndLast < 0 && one.all.join(' ') !== other.all.join(' ');
@@ -162,17 +153,12 @@ function words(text: string | null | undefined): string[] {
     .filter((word) => word !== '' && !titles.has(word));
 }
 
-/**
- * Lists of first names with their short forms and spellings. A name can be in several lists: Alex is Alexander or
- * Alexandra, which are different names.
- */
+/** First names with short forms. A name can be in several lists: Alex is Alexander or Alexandra, which differ. */
 const groups = content.map((names) => new Set(names));
 
 /**
- * True if two first names can belong to one person, such as a name and its nickname. Then an agreeing e-mail still
- * counts, but the names alone are no evidence, because different people have such names too.
- *
- * @param one in comparison form, like `other`
+ * True if two names in comparison form can be one person's, such as a nickname. They support an agreeing e-mail, but
+ * are no evidence alone, because different people have such names too.
  */
 function areFormsOfOneName(one: string, other: string): boolean {
   return groups.some((group) => group.has(one) && group.has(other));

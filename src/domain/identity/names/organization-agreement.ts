@@ -40,9 +40,8 @@ export function employersOfPerson(person: Person): Employers {
 }
 
 /**
- * Compares two lists of employers. One common employer is enough, because people change jobs and exports are often old.
- * If both sides have a domain, the name of the current employer does not count: many companies have the same name, and
- * `acme.de` may not be `acme.com`.
+ * Compares employers. One common employer is enough, because people change jobs and exports are often old. If both
+ * sides have a domain, current names do not count: many companies share a name, and `acme.de` may not be `acme.com`.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';
@@ -58,10 +57,7 @@ export function canShareEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
-/**
- * True if cells name the new employer of a person, by a domain or an e-mail, or by a name that the former employer does
- * not have.
- */
+/** True if cells name the new employer, by a domain, e-mail or name that the former employer does not have. */
 export function namesNewEmployer(
   cells: Identity,
   { from, to }: Readonly<Record<'from' | 'to', Readonly<Record<'name' | 'domain', string | null>>>>,
@@ -117,10 +113,7 @@ function labelOfDomain(domain: string): string {
   return domain.split('.')[0]!.replaceAll('-', '');
 }
 
-/**
- * Words from names and domains of employers. Employers that agree share a word; employers that share a word may still
- * differ.
- */
+/** Words from names and domains of employers. Employers that agree share a word; the reverse need not be true. */
 export function wordsOfEmployers({ names, domains, pastNames }: Employers): ReadonlySet<string> {
   const named = [...names, ...pastNames].map((name) => name.replaceAll(' ', ''));
   return new Set([...named, ...[...domains].map(labelOfDomain)]);

@@ -4,19 +4,13 @@ import { displayForm } from './normalise.ts';
 import content from './free-mail.json' with { type: 'json' };
 import lists from './words.json' with { type: 'json' };
 
-/**
- * Pattern of an ASCII e-mail. It excludes `/`, which is allowed in an e-mail but in practice separates two e-mails or
- * names: `ann/bob@acme.example`.
- */
+/** Pattern of an ASCII e-mail, without `/`, which in practice separates two e-mails: `ann/bob@acme.example`. */
 const asciiAddress =
   /^[a-z0-9!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
-/**
- * Pattern of placeholders that forms and services write (`email_not_unlocked@`, `none@none.com`), and of mailboxes that
- * nobody reads.
- */
+/** Pattern of placeholders (`email_not_unlocked@`, `none@none.com`) and of mailboxes that nobody reads. */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
@@ -27,11 +21,9 @@ const roleLocalParts = new Set(lists.roleMailboxes);
 const longestText = 1_000;
 
 /**
- * Reads one e-mail.
+ * Reads one e-mail, such as `mailto:jane@acme.example` or `Jane Doe <jane@acme.example>`; undefined for a placeholder.
  *
- * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
- * @returns the e-mail in lower case, with an international domain in ASCII (`xn--`); undefined if the text is not an
- *   e-mail, or a placeholder. Even the local part is in lower case, because no provider distinguishes people by case
+ * @returns the e-mail in lower case, as no provider distinguishes people by case, with its domain in ASCII (`xn--`)
  */
 export function parseEmail(text: string): string | undefined {
   if (text.length > longestText) return undefined;
@@ -46,15 +38,9 @@ export function parseEmail(text: string): string | undefined {
   return placeholder.test(address) ? undefined : address;
 }
 
-/**
- * Pattern of an e-mail in angle brackets after a name: `Jane Doe <jane@…>`, or `jane@… <jane@…>` as mail programs write
- * it.
- */
+/** Pattern of an e-mail in brackets after a name or e-mail: `Jane Doe <jane@…>`, `jane@… <jane@…>`. */
 const inBrackets = /^([^<>]*)<([^<>]*)>\s*$/;
-/**
- * Kinds of e-mails that may follow in brackets, such as "work". Any other note can describe another person:
- * `(assistant)`.
- */
+/** Kinds of e-mails that may follow in brackets. Any other note can describe another person: `(assistant)`. */
 const kinds = lists.kindsOfMailboxes.join('|');
 const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
 const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
@@ -79,9 +65,8 @@ const betweenAddresses = /[;,|\n\r、，；]|\s:::\s/;
 const slashAfterAddress = /(@[^\s@/&]+)\s*[/&]/g;
 
 /**
- * Reads the e-mails of a cell: one, or several separated by `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks.
- * Each may be followed by its kind in brackets. A part with other text is ignored: "ask bob@acme.example instead" is
- * about another person.
+ * Reads the e-mails of a cell, separated by `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks, each perhaps with
+ * its kind in brackets. Other text is ignored: "ask bob@acme.example instead" is about another person.
  */
 export function parseEmails(cell: string): string[] {
   if (cell === '') return [];
@@ -123,10 +108,7 @@ export function emailHashes(email: string): string[] {
   return ['md5', 'sha256'].map((algorithm) => createHash(algorithm).update(email).digest('hex'));
 }
 
-/**
- * Domains of free-mail and internet providers. They identify no employer. The package free-email-domains has more
- * domains, but downloads its list during installation.
- */
+/** Providers' domains, which identify no employer. The larger package free-email-domains downloads its list. */
 const providers = new Set(content.providers);
 
 /** Pattern of free-mail providers with domains in many countries: `yahoo.co.uk`, `hotmail.fr`. */
@@ -147,10 +129,9 @@ const pagesOfOthers =
 const topLevel = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/;
 
 /**
- * Reads the domain of an employer. The library tldts is pure, and workflows do not import this module, so a newer table
- * of public suffixes cannot change a replay.
+ * Reads the domain of an employer from a URL, e-mail or host. Workflows do not import this module, so a newer table of
+ * public suffixes in tldts cannot change a replay.
  *
- * @param cell such as `https://www.acme.example/about`, `@acme.example`, `uk.acme.example`
  * @returns the registrable domain in lower case and ASCII (`xn--`); undefined if there is no domain, for a free-mail
  *   provider, and for a page on a site such as LinkedIn
  */
@@ -179,10 +160,7 @@ function registrableDomain(text: string): string | null {
   return host === undefined ? null : getDomain(host, { allowPrivateDomains: true });
 }
 
-/**
- * Converts a host to lower case and ASCII, as it is stored and compared: `bücher.example` and `xn--bcher-kva.example`
- * are the same domain. Undefined if the text is not a host.
- */
+/** Converts a host to lower case and ASCII: `bücher.example` becomes `xn--bcher-kva.example`. Undefined: no host. */
 function asciiHost(host: string): string | undefined {
   const lower = host.toLowerCase();
   if (/^[a-z0-9._-]*$/.test(lower)) return lower;

@@ -10,20 +10,13 @@ import lists from './words.json' with { type: 'json' };
 /** Pattern of printable ASCII with single spaces inside. Nearly every cell has this form and needs no tidying. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
-/**
- * Pattern of control, formatting and lone surrogate characters. The joiners that Persian and Indic spelling needs are
- * kept.
- */
+/** Pattern of unprintable characters, without the joiners that Persian and Indic spelling needs. */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** Pattern of `="4001"`, the form in which a spreadsheet program stores digits as text. */
 const asText = /^="([^"]*)"$|^=/;
 
-/**
- * Tidies a text for sending and showing.
- *
- * @returns the text in NFC, with single spaces and without invisible characters; may be empty
- */
+/** Tidies a text for sending and showing: NFC, single spaces, no invisible characters; may be empty. */
 export function displayForm(text: string): string {
   if (text.startsWith('="')) return displayForm(text.replace(asText, '$1'));
   if (tidy.test(text)) return text;
@@ -37,10 +30,7 @@ export function displayForm(text: string): string {
 
 const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 
-/**
- * Returns a form that is equal for all spellings of the same name: NFKD without diacritics, case-folded, without
- * apostrophes and points, other punctuation as one space. `Jean-Luc  O’Brién` becomes `jean luc obrien`.
- */
+/** Returns a form that is equal for all spellings of a name: `Jean-Luc  O’Brién` becomes `jean luc obrien`. */
 export function comparisonForm(text: string): string {
   const lower = text.toLowerCase();
   if (plain.test(lower)) return lower;
@@ -50,10 +40,7 @@ export function comparisonForm(text: string): string {
     .trim();
 }
 
-/**
- * Placeholders for unknown values in forms and importers. Their spelling must match exactly, because Null and Na are
- * real names.
- */
+/** Placeholders for unknown values, in exactly this spelling, because Null and Na are real names. */
 const placeholders = new Set(lists.placeholders);
 /** Pattern of a spreadsheet program's text for a failed formula in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
@@ -72,10 +59,7 @@ function unescaped(cell: string): string {
 const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
 const addressWithin = /\S@\S+\.\S/;
 
-/**
- * Reads a name from a cell. Undefined if the cell has no letter, is a placeholder, or is an e-mail, which people write
- * into required fields.
- */
+/** Reads a name; undefined without a letter, for a placeholder, and for an e-mail, which fills required fields. */
 export function parseName(cell: string): string | undefined {
   const text = displayForm(unescaped(cell));
   if (text === '' || text.length > longestName || isPlaceholder(text)) return undefined;
@@ -84,10 +68,7 @@ export function parseName(cell: string): string | undefined {
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
-/**
- * Pattern of a form of address before a name. `M.`, `Don` and `Pan` are left out, because they can be initials or
- * names.
- */
+/** Pattern of a form of address before a name, without `M.`, `Don` and `Pan`, which can be initials or names. */
 const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 
 /** Pattern of a form of address after a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
@@ -98,11 +79,7 @@ const formOfAddressBehind =
 const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
 
-/**
- * Reads a full name from a cell, without form of address, first name first.
- *
- * @returns undefined if the cell has no name
- */
+/** Reads a full name, without form of address, first name first; undefined if the cell has no name. */
 export function parseFullName(cell: string): string | undefined {
   const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
   const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
@@ -115,10 +92,7 @@ const longestName = 300;
 /** Pattern of texts that mean that a person has no employer. These texts identify nobody. */
 const noEmployer = new RegExp(`^(?:${lists.noEmployer.join('|')})$`, 'iu');
 
-/**
- * Reads an employer's name from a cell; of several (`Acme;Orbit`), the first. A name may consist of digits: `3M`,
- * `1-800-4`.
- */
+/** Reads an employer's name, the first of several (`Acme;Orbit`), even of digits: `3M`, `1-800-4`. */
 export function parseOrganizationName(cell: string): string | undefined {
   const text = unescaped(cell);
   const name = displayForm(
@@ -131,10 +105,7 @@ export function parseOrganizationName(cell: string): string | undefined {
 
 const legalForms = new Set(lists.legalForms);
 
-/**
- * Returns the comparison form of a company's name, without article and legal form, and with `and` for `&`. `The Acme
- * Co., Ltd.` and `ACME` have the same form.
- */
+/** Returns the same form for `The Acme Co., Ltd.` and `ACME`: without article and legal form, `and` for `&`. */
 export function organizationComparisonForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))
     .replace(/ a s$/, '')

@@ -26,12 +26,7 @@ export interface Phone {
   readonly position: number;
 }
 
-/**
- * Tidies delivered phone numbers: E.164 by libphonenumber, without duplicates and empty numbers. The first entry of a
- * number counts, but do-not-call in any entry applies.
- *
- * @param phones in the order of the delivery
- */
+/** Tidies delivered numbers to E.164, without duplicates: the first entry counts, but do-not-call in any applies. */
 export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
   const byNumber = new Map<string, Phone>();
   for (const [index, phone] of phones.slice(0, maxNumbers).entries()) {
@@ -68,9 +63,8 @@ export const headquartersPhoneType = 'work_hq';
 const typesByUse = ['mobile', 'work_direct', 'other', headquartersPhoneType, 'home'];
 
 /**
- * Returns the ranks by which `enriched_contacts.phone` is chosen, the most important first; the lowest rank wins. If
- * all ranks are equal, the service's order (`position`) decides, then the number itself, so that the choice is
- * deterministic.
+ * Returns the ranks that choose `enriched_contacts.phone`, the most important first; the lowest wins. If all are equal,
+ * the service's order decides, then the number, so that the choice is deterministic.
  */
 export function rankPhone(phone: Phone) {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type.toLowerCase());
@@ -99,10 +93,7 @@ function e164Of(text: string | undefined): string | null {
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/**
- * Removes NUL, lone surrogates and control characters. PostgreSQL refuses some of them, and a terminal would execute
- * others.
- */
+/** Removes NUL, lone surrogates and controls, which PostgreSQL refuses or a terminal would execute. */
 function tidy(text: string | undefined): string | null {
   const clean = text === undefined ? '' : displayForm(text).slice(0, longestText).toWellFormed();
   return clean === '' ? null : clean;

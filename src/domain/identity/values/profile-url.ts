@@ -1,19 +1,14 @@
 import { decodePercent } from '../../text/url-parts.ts';
 import { displayForm } from './normalise.ts';
 
-/**
- * Pattern of a profile's path: `/in/jane-doe` or the older `/pub/jane-doe/1a/2b/3c`, with an optional language or tab.
- * Links in e-mails begin with `/comm`.
- */
+/** Pattern of a profile's path: `/in/jane-doe`, the older `/pub/jane-doe/1a/2b/3c`, or in e-mails `/comm/in/…`. */
 const profilePath =
   /^(?:\/(?:mwlite|comm))?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
 
 /**
- * Reads the URL of a person's page on the professional network. The path identifies the page. Country hosts (`de.`),
- * `www.`, `m.`, scheme, query, fragment, language and letter case are ignored.
- *
- * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is not such a URL
+ * Reads the URL of a person's page as `linkedin.com/in/jane-doe`; undefined for any other. Country hosts, `www.`, `m.`,
+ * scheme, query, fragment, language and letter case are ignored.
  */
 export function parseProfileUrl(cell: string): string | undefined {
   if (cell.length > 2_000) return undefined;
@@ -25,10 +20,8 @@ export function parseProfileUrl(cell: string): string | undefined {
 }
 
 /**
- * Finds the spelling of a profile URL in a row. A service may compare URLs exactly, so a call sends the URL as the CRM
- * has it. Only parts that no service stores, such as a country host or a query, are removed.
- *
- * @returns undefined if no cell has this page in such a form
+ * Finds a profile URL as the CRM writes it, because a service may compare exactly; undefined if it has parts that no
+ * service stores, such as a country host or a query.
  */
 export function findWrittenProfileUrl(cells: readonly string[], profileUrl: string): string | undefined {
   const written = cells.find((cell) => {
@@ -38,10 +31,7 @@ export function findWrittenProfileUrl(cells: readonly string[], profileUrl: stri
   return written?.trim();
 }
 
-/**
- * Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both Unicode forms of `josé` are the same page. Invalid
- * codes stay.
- */
+/** Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both forms of `josé` are one page. Invalid codes stay. */
 function decoded(path: string, encodings = maxEncodings): string {
   let text = path;
   for (let round = 0; round < encodings && text.includes('%'); round += 1) text = decodePercent(text);
