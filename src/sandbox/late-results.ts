@@ -24,7 +24,7 @@ export interface LateRequest {
 
 type MadeBody = Pick<LateResult, 'body' | 'billed' | 'credits'>;
 
-export interface LateOptions {
+interface LateOptions {
   readonly seed: number;
   readonly store: Store;
   readonly faults: Faults;
@@ -40,17 +40,12 @@ const keptMilliseconds = 30 * 86_400_000;
 const patience = 30_000;
 
 /** Bills late results after a delay, sends them until the receiver answers 2xx, and keeps them 30 days for polls. */
-export class LateResults {
-  readonly #options: LateOptions;
-  #made = 0;
-  #closed = false;
+export function createLateResults({ seed, store, faults, now, delay }: LateOptions) {
+  let made = 0;
+  let isClosed = false;
+  for (const result of store.lateResults()) if (!result.delivered) schedule(result, 0);
 
-  constructor(options: LateOptions) {
-    this.#options = options;
-    for (const result of options.store.lateResults()) if (!result.delivered) this.#schedule(result, 0);
-  }
-
-  announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>) {
+  function announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>) {
     const asked = new Set(wanted.map((name) => lateParameters[name].kind));
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];
@@ -67,21 +62,19 @@ export class LateResults {
     return { members, kinds };
   }
 
-  async accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
-    const { faults, seed } = this.#options;
-    const made = kinds.flatMap((kind) => {
+  async function accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
+    const results = kinds.flatMap((kind) => {
       const rule = faults.nextDelivery(kind);
       const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
       return groups.map((people, index) =>
-        this.#make(kind, request, rule, bodyOf(request, kind, people, { isFirst: index === 0, rule, seed })),
+        make(kind, request, rule, bodyOf(request, kind, people, { isFirst: index === 0, rule, seed })),
       );
     });
-    await Promise.all(made);
+    await Promise.all(results);
   }
 
-  poll(requestId: string): string | Refusal {
+  function poll(requestId: string): string | Refusal {
     if (!/^-?\d{1,19}$/.test(requestId)) return noResult(400, 'invalid_request_id');
-    const { store, now } = this.#options;
     const results = store.lateResultsOf(requestId);
     const latest = results.findLast((result) => result.readyAt <= now()) ?? results[0];
     if (!latest) return noResult(404, 'request_id_unknown');
@@ -96,49 +89,43 @@ export class LateResults {
     );
   }
 
-  close(): void {
-    this.#closed = true;
-  }
-
-  #make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
-    this.#made += 1;
-    const { seed, delay, store, now } = this.#options;
-    const chance = new Chance(seed, `late ${this.#made}`);
+  function make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, body: MadeBody): Promise<void> {
+    made += 1;
+    const chance = new Chance(seed, `late ${made}`);
     const usual = rule.delay ?? delay * (1 / 3 + (chance.below(1_000) / 1_000) * (2 / 3));
     const wait = (rule.before_answer ? 0 : usual) + chance.below((rule.jitter ?? 0) + 1, 1);
     const result = store.addResult({
       requestId: request.requestId,
       kind,
       url: request.webhookUrl,
-      ...made,
+      ...body,
       readyAt: now() + wait,
       rule,
     });
-    if (rule.before_answer) return this.#deliver(result);
-    this.#schedule(result, wait);
+    if (rule.before_answer) return deliver(result);
+    schedule(result, wait);
     return Promise.resolve();
   }
 
-  #schedule(result: LateResult, milliseconds: number): void {
+  function schedule(result: LateResult, milliseconds: number): void {
     setTimeout(() => {
-      if (!this.#closed) void this.#deliver(result);
+      if (!isClosed) void deliver(result);
     }, milliseconds).unref();
   }
 
-  async #deliver(result: LateResult): Promise<void> {
-    const { store } = this.#options;
+  async function deliver(result: LateResult): Promise<void> {
     store.billResult(result);
     const { rule, tries } = result;
     if (rule.never) return;
     const copies = tries === 0 ? (rule.copies ?? 1) : 1;
-    const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
-    if (this.#closed) return;
+    const statuses = await Promise.all(Array.from({ length: copies }, () => post(result)));
+    if (isClosed) return;
     const delivered = statuses.every((status) => status >= 200 && status < 300);
     store.addTry(result, delivered);
-    if (!delivered) this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), patience));
+    if (!delivered) schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), patience));
   }
 
-  async #post({ url, body, requestId, kind, number }: LateResult): Promise<number> {
+  async function post({ url, body, requestId, kind, number }: LateResult): Promise<number> {
     const at = Date.now();
     let status = 0;
     try {
@@ -152,10 +139,14 @@ export class LateResults {
       await answer.arrayBuffer();
       status = answer.status;
     } catch {}
-    this.#options.store.addDelivery({ at, requestId, kind, number, status });
+    store.addDelivery({ at, requestId, kind, number, status });
     return status;
   }
+
+  return { announce, accept, poll, close: () => void (isClosed = true) };
 }
+
+export type LateResults = ReturnType<typeof createLateResults>;
 
 function bodyOf(
   request: LateRequest,

@@ -3,8 +3,13 @@ import { z } from 'zod';
 import { Chance } from './chance.ts';
 import { creditsMember, applyMatchFault, type FaultRule } from './faults.ts';
 import { lateParameters, type LateParameter, type LateResults } from './late-results.ts';
-import type { PersonJson } from './person-json.ts';
-import { requestedPersonSchema, type SandboxPerson, type Population } from './population.ts';
+import type { PersonWriter } from './person-json.ts';
+import {
+  requestedPersonSchema,
+  type AskedPerson,
+  type SandboxPerson,
+  type Population,
+} from './population.ts';
 import { badDetails, invalidRequest, missingParameter, type Refusal } from './refusals.ts';
 import { parseJson, type LoggedCall } from './store.ts';
 
@@ -18,7 +23,7 @@ export interface CompletedCall {
 interface PeopleParts {
   readonly seed: number;
   readonly population: Population;
-  readonly json: PersonJson;
+  readonly writePerson: PersonWriter;
   readonly late: LateResults;
   readonly now: () => number;
 }
@@ -45,23 +50,18 @@ interface Enriched {
   readonly announced: readonly string[];
 }
 
-export class PeopleEnrichment {
-  readonly #parts: PeopleParts;
-
-  constructor(parts: PeopleParts) {
-    this.#parts = parts;
-  }
-
-  match(query: unknown, fault: FaultRule): CompletedCall | Refusal {
+/** Makes the operations that look people up. */
+export function createPeopleEnrichment({ seed, population, writePerson, late, now }: PeopleParts) {
+  function match(query: unknown, fault: FaultRule): CompletedCall | Refusal {
     const parsed = matchQuery.safeParse(query);
     if (!parsed.success) return invalidRequest(parsed.error);
-    return this.#enrich('match', [parsed.data], parsed.data, fault, ({ people, announced }) => [
+    return enrich('match', [parsed.data], parsed.data, fault, ({ people, announced }) => [
       `"person":${people[0] ?? 'null'}`,
       ...announced,
     ]);
   }
 
-  bulkMatch(query: unknown, body: string, fault: FaultRule): CompletedCall | Refusal {
+  function bulkMatch(query: unknown, body: string, fault: FaultRule): CompletedCall | Refusal {
     const extras = extrasQuery.safeParse(query);
     if (!extras.success) return invalidRequest(extras.error);
     const parsed = bulkBody.safeParse(parseJson(body));
@@ -69,7 +69,7 @@ export class PeopleEnrichment {
     const { details } = parsed.data;
     if (details.length === 0) return badDetails('INVALID_REQUEST', 'details is missing or empty');
     if (details.length > 10) return badDetails('RECORD_LIMIT_EXCEEDED', 'at most 10 people in details');
-    return this.#enrich('bulk_match', details, extras.data, fault, (enriched) => {
+    return enrich('bulk_match', details, extras.data, fault, (enriched) => {
       const { people, found, credits, announced } = enriched;
       // The answer to a waterfall request contains no price.
       const isWaterfall = announced.some((member) => member.startsWith('"waterfall"'));
@@ -85,25 +85,24 @@ export class PeopleEnrichment {
     });
   }
 
-  #enrich(
+  function enrich(
     endpoint: 'match' | 'bulk_match',
-    asked: readonly z.infer<typeof requestedPersonSchema>[],
+    asked: readonly AskedPerson[],
     extras: z.infer<typeof extrasQuery>,
     fault: FaultRule,
     membersOf: (enriched: Enriched) => readonly string[],
   ): CompletedCall | Refusal {
-    const { json, seed, population, late } = this.#parts;
     const wanted = lateNames.filter((name) => extras[name] === 'true');
     const { webhook_url: webhookUrl = '' } = extras;
     if (wanted.length > 0 && webhookUrl === '')
       return missingParameter('webhook_url', `with ${wanted.join(', ')}`);
     const requestId = new Chance(seed, `request ${randomUUID()}`).requestId();
     const options = { endpoint, personalEmails: extras.reveal_personal_emails === 'true' };
-    const found = asked.map((each) => this.#find(each, fault));
+    const found = asked.map((each) => find(each, fault));
     const people = applyMatchFault(
-      found.map((known) => (known ? json.person(known, options) : 'null')),
+      found.map((known) => (known ? writePerson(known, options) : 'null')),
       fault,
-      () => json.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
+      () => writePerson(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
     // Each found person costs one credit, even if an earlier call found the same person.
     const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: '1' }] : []));
@@ -120,13 +119,11 @@ export class PeopleEnrichment {
     };
   }
 
-  #find(
-    asked: z.infer<typeof requestedPersonSchema>,
-    { job_changes: share = 0 }: FaultRule,
-  ): SandboxPerson | undefined {
-    const { population, seed, now } = this.#parts;
+  function find(asked: AskedPerson, { job_changes: share = 0 }: FaultRule): SandboxPerson | undefined {
     const known = population.find(asked);
     if (!known || share === 0 || !new Chance(seed, `job of ${known.id}`).share(share)) return known;
     return population.afterJobChange(known, new Date(now()).toISOString().slice(0, 10));
   }
+
+  return { match, bulkMatch };
 }

@@ -16,33 +16,30 @@ const templates = {
 
 const bytesWithoutKeywords = 5_000;
 
-/** Writes people as JSON with all fields of the service's interface. `records.json` has fields with fixed values. */
-export class PersonJson {
-  readonly #keywords: string;
+export type PersonWriter = ReturnType<typeof createPersonWriter>;
 
-  /** @param bytes approximate size of a person's JSON; as in real answers, most of it is the organization */
-  constructor(bytes: number) {
-    const keyword = 'invented keyword for weight';
-    const count = Math.max(0, Math.ceil((bytes - bytesWithoutKeywords) / (keyword.length + 3)));
-    this.#keywords = JSON.stringify(Array.from({ length: count }, () => keyword));
-  }
-
-  person(known: SandboxPerson, { endpoint, personalEmails }: PersonOptions): string {
+/**
+ * Makes a writer of people as JSON with all fields of the service's interface.
+ *
+ * @param bytes approximate size of a person's JSON; as in real answers, most of it is the organization
+ */
+export function createPersonWriter(bytes: number) {
+  const keyword = 'invented keyword for weight';
+  const count = Math.max(0, Math.ceil((bytes - bytesWithoutKeywords) / (keyword.length + 3)));
+  const keywords = JSON.stringify(Array.from({ length: count }, () => keyword));
+  return (known: SandboxPerson, { endpoint, personalEmails }: PersonOptions): string => {
     const values = valuesOf(known, endpoint);
-    const valueOf = (name: string) => (name === 'keywords' ? this.#keywords : JSON.stringify(values[name]));
+    const valueOf = (name: string) => (name === 'keywords' ? keywords : JSON.stringify(values[name]));
     const parts = templates[endpoint].map((part, index) => (index % 2 === 0 ? part : valueOf(part)));
     const text = parts.join('');
     if (!personalEmails) return text;
     const { personalEmail, organization } = known;
     const emails = personalEmail === null || organization.country.isRegulated ? [] : [personalEmail];
     return `${text.slice(0, -1)},"personal_emails":${JSON.stringify(emails)}}`;
-  }
+  };
 }
 
-function valuesOf(
-  known: SandboxPerson,
-  endpoint: PersonOptions['endpoint'],
-): Readonly<Record<string, unknown>> {
+function valuesOf(known: SandboxPerson, endpoint: PersonOptions['endpoint']): Record<string, unknown> {
   const { id, firstName, lastName, title, email, organization, employedSince } = known;
   const { name: organizationName, domain, city, state, employees, country } = organization;
   return {
@@ -86,10 +83,10 @@ function valuesOf(
 
 function contactEmail(email: string): object {
   const hash = (algorithm: string) => createHash(algorithm).update(email).digest('hex');
-  const hashes = { email_md5: hash('md5'), email_sha256: hash('sha256') };
   return {
     email,
-    ...hashes,
+    email_md5: hash('md5'),
+    email_sha256: hash('sha256'),
     email_status: 'verified',
     email_source: null,
     email_from_customer: null,

@@ -46,7 +46,7 @@ export const requestedPersonSchema = z.object({
   proflink_url: given,
 });
 
-type AskedPerson = z.infer<typeof requestedPersonSchema>;
+export type AskedPerson = z.infer<typeof requestedPersonSchema>;
 
 const { titles } = inventedNames;
 const companyWords = inventedNames.companyWords.split(' ');
@@ -81,7 +81,7 @@ export class Population {
     return numbers;
   });
 
-  constructor({ seed = 1, matchRate = 0.82 }: { readonly seed?: number; readonly matchRate?: number } = {}) {
+  constructor({ seed = 1, matchRate = 0.82 }: { seed?: number; matchRate?: number | undefined } = {}) {
     this.#seed = seed;
     this.#matchRate = matchRate;
   }

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Faults, scenarioSchema, type FaultRule, type Scenario } from './faults.ts';
-import { LateResults } from './late-results.ts';
-import { PeopleEnrichment, type CompletedCall } from './people-enrichment.ts';
-import { PersonJson } from './person-json.ts';
+import { createLateResults } from './late-results.ts';
+import { createPeopleEnrichment, type CompletedCall } from './people-enrichment.ts';
+import { createPersonWriter } from './person-json.ts';
 import { Population } from './population.ts';
 import { parseWindowLimits, RateWindows } from './rate-windows.ts';
 import {
@@ -49,7 +49,7 @@ export interface SandboxOptions {
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export async function startSandbox(options: SandboxOptions = {}) {
-  const sandbox = new Sandbox(options);
+  const sandbox = createSandbox(options);
   const server = fastify({
     bodyLimit: 1_048_576,
     exposeHeadRoutes: false,
@@ -94,52 +94,62 @@ interface Operation {
   readonly answer: (incoming: Incoming, fault: FaultRule) => CompletedCall | Refusal;
 }
 
-const healthy = { healthy: true, is_logged_in: true };
 const nothing: SandboxAnswer = { status: 0, contentType: jsonType, body: '', headers: {} };
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
 
-class Sandbox {
-  readonly store: Store;
-  readonly faults: Faults;
-  readonly late: LateResults;
-  readonly #apiKey: string;
-  readonly #windows: RateWindows;
-  readonly #people: PeopleEnrichment;
-  readonly #operations: readonly Operation[];
-  readonly #latency: number;
-  readonly #now: () => number;
+function createSandbox(options: SandboxOptions) {
+  const { seed = 1, now = Date.now, latency = 0, apiKey = defaultApiKey, rateLimits = '600/hour' } = options;
+  const store = new Store(options.stateDirectory);
+  const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
+  const late = createLateResults({ seed, store, faults, now, delay: options.lateDelay ?? 3_000 });
+  const population = new Population({ seed, matchRate: options.matchRate });
+  const writePerson = createPersonWriter(options.personBytes ?? 6_000);
+  const windows = new RateWindows(parseWindowLimits(rateLimits));
+  windows.replay(store.calls(), Date.now());
+  const people = createPeopleEnrichment({ seed, population, writePerson, late, now });
 
-  constructor(options: SandboxOptions) {
-    const { seed = 1, now = Date.now, latency = 0, lateDelay: delay = 3_000, matchRate = 0.82 } = options;
-    const store = new Store(options.stateDirectory);
-    const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
-    const late = new LateResults({ seed, store, faults, now, delay });
-    const population = new Population({ seed, matchRate });
-    const personJson = new PersonJson(options.personBytes ?? 6_000);
-    this.store = store;
-    this.faults = faults;
-    this.late = late;
-    this.#apiKey = options.apiKey ?? defaultApiKey;
-    this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
-    this.#windows.replay(store.calls(), Date.now());
-    this.#people = new PeopleEnrichment({ seed, population, json: personJson, late, now });
-    this.#operations = this.#makeOperations();
-    this.#latency = latency;
-    this.#now = now;
-  }
+  /** Paths that the interface document does not name are those of the real service. */
+  const operations: readonly Operation[] = [
+    {
+      method: 'POST',
+      path: '/people/match',
+      usageName: '["api/v1/people", "match"]',
+      answer: ({ query }, fault) => people.match(query, fault),
+    },
+    {
+      method: 'POST',
+      path: '/people/bulk_match',
+      usageName: '["api/v1/people", "bulk_match"]',
+      answer: ({ query, body }, fault) => people.bulkMatch(query, body, fault),
+    },
+    {
+      method: 'GET',
+      path: '/webhook_result',
+      parameter: 'request_id',
+      usageName: '["api/v1/webhook_result", "show"]',
+      answer: ({ parameters: { request_id: requestId = '' } }) => {
+        const result = late.poll(requestId);
+        return typeof result === 'string' ? { body: result, billing: { ...unbilled, requestId } } : result;
+      },
+    },
+    { method: 'GET', path: '/auth/health', answer: () => json({ healthy: true, is_logged_in: true }) },
+    { method: 'GET', path: '/users/api_profile', answer: () => json(admin) },
+    { method: 'POST', path: '/usage_stats/api_usage_stats', answer: apiUsage },
+    { method: 'POST', path: '/usage_stats/credit_usage_stats', answer: creditUsage },
+  ];
 
-  addServiceRoutes(server: FastifyInstance): void {
-    server.setNotFoundHandler((_request, reply) => this.fail(reply, notFoundRefusal));
+  function addServiceRoutes(server: FastifyInstance): void {
+    server.setNotFoundHandler((_request, reply) => fail(reply, notFoundRefusal));
     server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) =>
-      this.fail(reply, (error.statusCode ?? 500) < 500 ? invalidRequest() : failedRefusal),
+      fail(reply, (error.statusCode ?? 500) < 500 ? invalidRequest() : failedRefusal),
     );
-    for (const operation of this.#operations) {
+    for (const operation of operations) {
       const parameter = operation.parameter === undefined ? '' : `/:${operation.parameter}`;
       server.route({
         method: operation.method,
         url: `/api/v1${operation.path}${parameter}`,
         handler: (request, reply) =>
-          this.#handle(operation, reply, {
+          handle(operation, reply, {
             headers: request.headers,
             query: request.query as Incoming['query'],
             parameters: request.params as Incoming['parameters'],
@@ -150,102 +160,69 @@ class Sandbox {
   }
 
   /** Adds routes for the operator of the sandbox. Scenarios do not apply to them. */
-  addControlRoutes(server: FastifyInstance): void {
-    server.get('/sandbox/bill', () => this.store.bill());
+  function addControlRoutes(server: FastifyInstance): void {
+    server.get('/sandbox/bill', () => store.bill());
     server.get('/sandbox/log', ({ query }) =>
-      this.store.calls(Number((query as Incoming['query'])['since'] ?? 0)),
+      store.calls(Number((query as Incoming['query'])['since'] ?? 0)),
     );
-    server.get('/sandbox/late', () => this.store.lateResults());
-    server.get('/sandbox/deliveries', () => this.store.deliveries());
+    server.get('/sandbox/late', () => store.lateResults());
+    server.get('/sandbox/deliveries', () => store.deliveries());
     server.put('/sandbox/scenario', (request, reply) => {
       const scenario = scenarioSchema.safeParse(parseJson(String(request.body)));
       if (!scenario.success) return reply.code(422).send({ error: z.prettifyError(scenario.error) });
-      this.faults.set(scenario.data);
+      faults.set(scenario.data);
       return reply.code(204).send();
     });
   }
 
-  fail(reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { status, contentType, body } = errorAnswer(this.#now(), refusal);
+  function fail(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const { status, contentType, body } = errorAnswer(now(), refusal);
     return reply.code(status).type(contentType).send(body);
   }
 
-  /** Lists the operations. Paths that the interface document does not name are those of the real service. */
-  #makeOperations(): readonly Operation[] {
-    const people = this.#people;
-    return [
-      {
-        method: 'POST',
-        path: '/people/match',
-        usageName: '["api/v1/people", "match"]',
-        answer: ({ query }, fault) => people.match(query, fault),
-      },
-      {
-        method: 'POST',
-        path: '/people/bulk_match',
-        usageName: '["api/v1/people", "bulk_match"]',
-        answer: ({ query, body }, fault) => people.bulkMatch(query, body, fault),
-      },
-      {
-        method: 'GET',
-        path: '/webhook_result',
-        parameter: 'request_id',
-        usageName: '["api/v1/webhook_result", "show"]',
-        answer: ({ parameters: { request_id: requestId = '' } }) => {
-          const result = this.late.poll(requestId);
-          return typeof result === 'string' ? { body: result, billing: { ...unbilled, requestId } } : result;
-        },
-      },
-      { method: 'GET', path: '/auth/health', answer: () => json(healthy) },
-      { method: 'GET', path: '/users/api_profile', answer: () => json(admin) },
-      { method: 'POST', path: '/usage_stats/api_usage_stats', answer: () => this.#apiUsage() },
-      { method: 'POST', path: '/usage_stats/credit_usage_stats', answer: () => this.#creditUsage() },
-    ];
-  }
-
   /** Handles a call. The order is: credential, fault, rate limit, credits, log, answer. */
-  async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
-    const { path } = operation;
-    const refused = this.#checkCredential(incoming.headers);
-    if (refused) return this.#send(reply, errorAnswer(this.#now(), refused), {});
-    const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
-    return this.#send(reply, await this.#answer(operation, incoming, fault), fault);
+  async function handle(
+    operation: Operation,
+    reply: FastifyReply,
+    incoming: Incoming,
+  ): Promise<FastifyReply> {
+    const { 'x-api-key': key, authorization } = incoming.headers;
+    // A key is refused as a bearer token, and the sandbox issues no tokens.
+    const withoutKey = authorization === undefined ? missingCredential : invalidToken;
+    if (key !== apiKey)
+      return send(reply, errorAnswer(now(), key === undefined ? withoutKey : invalidKey), {});
+    const fault = faults.next(operation.path, incoming.body || JSON.stringify(incoming.query));
+    return send(reply, await answer(operation, incoming, fault), fault);
   }
 
-  /** Checks the credential. A key is refused as a bearer token, and the sandbox issues no tokens. */
-  #checkCredential({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Refusal | undefined {
-    if (key !== undefined) return key === this.#apiKey ? undefined : invalidKey;
-    return authorization === undefined ? missingCredential : invalidToken;
-  }
-
-  async #answer(operation: Operation, incoming: Incoming, fault: FaultRule): Promise<SandboxAnswer> {
+  async function answer(operation: Operation, incoming: Incoming, fault: FaultRule): Promise<SandboxAnswer> {
     const { path, usageName } = operation;
     const arrivedAt = Date.now();
-    const now = this.#now();
+    const time = now();
     const log = (call: Omit<LoggedCall, 'sequence' | 'at' | 'path'>): void => {
-      if (usageName !== undefined) this.store.addCall({ ...call, at: arrivedAt, path });
+      if (usageName !== undefined) store.addCall({ ...call, at: arrivedAt, path });
     };
     const others = fault.used_by_others;
     // A 429 that a fault causes does not count in a window, so that the log and the windows agree.
     const isCounted = usageName !== undefined && fault.status !== 429;
-    const full = isCounted ? this.#windows.count(path, arrivedAt, others) : undefined;
-    const headers = usageName === undefined ? {} : this.#windows.headers(path, arrivedAt, others);
+    const full = isCounted ? windows.count(path, arrivedAt, others) : undefined;
+    const headers = usageName === undefined ? {} : windows.headers(path, arrivedAt, others);
     const refuse = (refusal: Refusal): SandboxAnswer => {
       log({ ...unbilled, status: refusal.status });
-      return errorAnswer(now, { ...refusal, headers: { ...headers, ...refusal.headers } });
+      return errorAnswer(time, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
     if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds)));
-    const requested = requestedRefusal(fault, path, now);
+    const requested = requestedRefusal(fault, path, time);
     if (requested && requested.status < 500) return refuse(requested);
     const done = operation.answer(incoming, fault);
     if ('status' in done) return refuse(requested ?? done);
     const { billing = unbilled, makeLateResults } = done;
-    const left = this.faults.creditsLeft();
+    const left = faults.creditsLeft();
     if (left !== undefined && Number(billing.credits) > left)
-      return refuse(outOfCredits(this.faults.outOfCreditsStatus));
+      return refuse(outOfCredits(faults.outOfCreditsStatus));
     log({ ...billing, status: requested?.status ?? 200 });
     await makeLateResults?.();
-    if (requested) return errorAnswer(now, { ...requested, headers });
+    if (requested) return errorAnswer(time, { ...requested, headers });
     if (fault.answer === 'reset') return nothing;
     const body = fault.answer === 'empty' ? '' : done.body;
     return fault.answer === 'html'
@@ -253,12 +230,12 @@ class Sandbox {
       : { status: 200, contentType: jsonType, body, headers };
   }
 
-  async #send(reply: FastifyReply, answer: SandboxAnswer, fault: FaultRule): Promise<FastifyReply> {
-    const wait = this.#latency + (fault.delay ?? 0);
+  async function send(reply: FastifyReply, sent: SandboxAnswer, fault: FaultRule): Promise<FastifyReply> {
+    const wait = latency + (fault.delay ?? 0);
     if (wait > 0) await sleep(wait);
-    const { status, contentType, body } = answer;
-    const date = new Date(this.#now()).toUTCString();
-    const headers = { ...answer.headers, 'content-type': contentType, date };
+    const { status, contentType, body } = sent;
+    const date = new Date(now()).toUTCString();
+    const headers = { ...sent.headers, 'content-type': contentType, date };
     const isCut = status === 200 && fault.answer === 'cut';
     if (status !== 0 && !isCut) return reply.code(status).headers(headers).send(body);
     reply.hijack();
@@ -271,22 +248,22 @@ class Sandbox {
     return reply;
   }
 
-  #apiUsage(): CompletedCall {
+  function apiUsage(): CompletedCall {
     const at = Date.now();
-    const usage = this.#operations.flatMap(({ path, usageName }) =>
+    const usage = operations.flatMap(({ path, usageName }) =>
       usageName === undefined
         ? []
-        : [[usageName, this.#windows.usage(path, at, this.faults.usedByOthers(path))] as const],
+        : [[usageName, windows.usage(path, at, faults.usedByOthers(path))] as const],
     );
     return json(Object.fromEntries(usage));
   }
 
   /** Answers with the credits used. The credit cycle is the month. */
-  #creditUsage(): CompletedCall {
-    const consumed = this.store.credits();
-    const left = this.faults.creditsLeft();
+  function creditUsage(): CompletedCall {
+    const consumed = store.credits();
+    const left = faults.creditsLeft();
     const limit = left === undefined ? null : consumed + left;
-    const date = new Date(this.#now());
+    const date = new Date(now());
     const day = (month: number, dayOfMonth: number) =>
       new Date(Date.UTC(date.getUTCFullYear(), month, dayOfMonth)).toISOString().slice(0, 10);
     return json({
@@ -297,6 +274,8 @@ class Sandbox {
       },
     });
   }
+
+  return { store, faults, late, fail, addServiceRoutes, addControlRoutes };
 }
 
 function json(value: object): CompletedCall {

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ListenAddress } from '../config/settings.ts';
 import { portTakenProblem } from '../domain/problem.ts';
@@ -75,42 +74,25 @@ const temporalMilliseconds = 1_000;
 
 /** Serves metrics. A source that fails is left out, because operators need the others during an outage. */
 export async function startMetricsEndpoint(listen: ListenAddress, sources: MetricsSources, log: Logger) {
-  const server = createServer((request, response) => {
-    const path = request.url?.split('?')[0];
-    if (request.method !== 'GET' || (path !== '/metrics' && path !== '/healthz')) {
-      response.writeHead(404).end();
-      return;
-    }
-    if (path === '/healthz') {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"alive":true}');
-      return;
-    }
-    collect(sources).then(
-      (text) => response.writeHead(200, { 'content-type': sources.process.contentType }).end(text),
-      (error: unknown) => {
-        log.error({ err: error }, 'cannot collect the metrics');
-        response.writeHead(500).end();
-      },
-    );
+  const server = fastify({ exposeHeadRoutes: false, forceCloseConnections: true });
+  server.get('/healthz', () => ({ alive: true }));
+  server.get('/metrics', async (_, reply) => {
+    const text = await collect(sources);
+    return reply.header('content-type', sources.process.contentType).send(text);
   });
-  server.listen(listen.port, listen.host);
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+  server.setErrorHandler(async (error, _, reply) => {
+    log.error({ err: error }, 'cannot collect the metrics');
+    await reply.code(500).send();
+  });
+  await server.listen({ ...listen }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     const otherPort = 'set another port (0 chooses a free one)';
     throw portTakenProblem(listen.port, 'the metrics endpoint', 'METRICS_LISTEN', otherPort, error);
   });
   // An error event without a listener would end the process.
-  server.on('error', (error) => log.error({ err: error }, 'the metrics endpoint failed'));
-  const { port } = server.address() as AddressInfo;
-  return {
-    host: listen.host,
-    port,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  server.server.on('error', (error) => log.error({ err: error }, 'the metrics endpoint failed'));
+  const { port } = server.server.address() as AddressInfo;
+  return { host: listen.host, port, close: () => server.close() };
 }
 
 async function collect({ process, warehouse, temporal }: MetricsSources): Promise<string> {

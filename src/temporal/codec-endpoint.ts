@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ListenAddress } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
@@ -24,18 +24,10 @@ export interface CodecEndpointSettings {
   readonly origins: readonly string[];
   readonly token: string | undefined;
 }
-export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
+export type RunningCodecEndpoint = Awaited<ReturnType<typeof startCodecEndpoint>>;
 
 /** Serves Temporal's remote codec protocol, without a log: payloads contain the data that encryption protects. */
-export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
-  const server = createServer(settings);
-  // Fastify writes to its options, and settings are frozen, so Fastify gets a copy.
-  await server.listen({ ...settings.listen });
-  const { port } = server.server.address() as AddressInfo;
-  return { host: settings.listen.host, port, close: () => server.close() };
-}
-
-function createServer({ codec, origins, token }: CodecEndpointSettings): FastifyInstance {
+export async function startCodecEndpoint({ codec, listen, origins, token }: CodecEndpointSettings) {
   const server = fastify({ logger: false, bodyLimit: longestBody });
   // Without this check, a page of another origin could decode payloads with the rights of the user who opens it.
   server.addHook('onRequest', async (request, reply) => {
@@ -70,7 +62,10 @@ function createServer({ codec, origins, token }: CodecEndpointSettings): Fastify
       }
     });
   }
-  return server;
+  // Fastify writes to its options, and settings are frozen, so Fastify gets a copy.
+  await server.listen({ ...listen });
+  const { port } = server.server.address() as AddressInfo;
+  return { host: listen.host, port, close: () => server.close() };
 }
 
 /** Compares tokens by their hashes, so that the duration reveals neither the token nor its length. */

@@ -7,12 +7,7 @@ import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { decideAttempts, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
 import { parseCreditsFlag } from '../run/run-option-flags.ts';
-import {
-  actionOnWarehouse,
-  withWarehouse,
-  readSettingsOfExistingWarehouse,
-  type Session,
-} from '../session/session.ts';
+import { withWarehouse, readSettingsOfExistingWarehouse, type Session } from '../session/session.ts';
 import {
   Command,
   jsonOption,
@@ -48,7 +43,7 @@ function listAttemptsCommand(): Command {
   enrich attempts list
   enrich attempts list latest --status all
   enrich attempts list 0b54…              one call, with the numbers of its rows`)
-    .action(actionOnWarehouse(showAttempts));
+    .onWarehouse(showAttempts);
 }
 
 async function showAttempts(
@@ -189,14 +184,12 @@ function listDeliveriesCommand(): Command {
     .option('--limit <n>', 'maximum number of deliveries', wholeNumberParser(1), 50)
     .option(...jsonOption)
     .examples('\n  enrich inbox list --status quarantined')
-    .action(
-      actionOnWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
-        const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
-        const deliveries = await listDeliveries(warehouse, { runId, ...filter });
-        const columns = ['delivery_id', 'run_id', 'origin', 'status', 'people', 'credits', 'reason'] as const;
-        printFacts(json, deliveries, formatRecords(deliveries, columns, 'no such deliveries'));
-      }),
-    );
+    .onWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
+      const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
+      const deliveries = await listDeliveries(warehouse, { runId, ...filter });
+      const columns = ['delivery_id', 'run_id', 'origin', 'status', 'people', 'credits', 'reason'] as const;
+      printFacts(json, deliveries, formatRecords(deliveries, columns, 'no such deliveries'));
+    });
 }
 
 type InboxFlags = CommonFlags & { readonly status?: string; readonly limit: number };
@@ -207,13 +200,11 @@ function replayCommand(): Command {
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
     .examples('\n  enrich inbox replay 0b54…')
-    .action(
-      actionOnWarehouse(async ({ warehouse }, named: string, { json }: CommonFlags) => {
-        const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);
-        await reopenDelivery(warehouse, deliveryId);
-        await drainInbox(warehouse, { attemptId: attemptId ?? '' }, new AbortController().signal);
-        const { status, reason } = await getDelivery(warehouse, deliveryId);
-        printFacts(json, { delivery_id: deliveryId, status, reason });
-      }),
-    );
+    .onWarehouse(async ({ warehouse }, named: string, { json }: CommonFlags) => {
+      const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);
+      await reopenDelivery(warehouse, deliveryId);
+      await drainInbox(warehouse, { attemptId: attemptId ?? '' }, new AbortController().signal);
+      const { status, reason } = await getDelivery(warehouse, deliveryId);
+      printFacts(json, { delivery_id: deliveryId, status, reason });
+    });
 }

@@ -7,7 +7,7 @@ import {
   setBudget,
   type WantedLimit,
 } from '../../ledger/credit-ledger.ts';
-import { actionOnWarehouse, withWarehouse, withSession, readSettings } from '../session/session.ts';
+import { withWarehouse, withSession, readSettings } from '../session/session.ts';
 import { Command, jsonOption, toNote, type CommonFlags } from '../terminal/command.ts';
 import { formatRecords, print, printJson, printProgress } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
@@ -45,15 +45,13 @@ function showCommand(): Command {
 "-" as a limit means no limit. "alarms" are the percentages of BUDGET_ALARMS (default: 80%,100%) that settled and
 reserved credits have reached.
 All changes of limits: enrich sql -c 'select * from budget_changes'`)
-    .action(
-      actionOnWarehouse(async ({ warehouse: { database } }, { json }: CommonFlags) => {
-        const budgets = await readBudgets(database, shownOfEach);
-        if (json === true) return printJson<'budget-list'>(budgets);
-        print(formatRecords(budgets));
-        const changes = await readBudgetHistory(database, shownOfEach);
-        if (changes.length > 0) print(formatRecords(changes));
-      }),
-    );
+    .onWarehouse(async ({ warehouse: { database } }, { json }: CommonFlags) => {
+      const budgets = await readBudgets(database, shownOfEach);
+      if (json === true) return printJson<'budget-list'>(budgets);
+      print(formatRecords(budgets));
+      const changes = await readBudgetHistory(database, shownOfEach);
+      if (changes.length > 0) print(formatRecords(changes));
+    });
 }
 
 function setBudgetCommand(): Command {

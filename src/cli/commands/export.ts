@@ -30,7 +30,6 @@ import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOfService, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
-import { actionOnWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumberParser } from '../terminal/command.ts';
 import { print, printJson, formatTable, printProgress, writeBytes } from '../terminal/output.ts';
 
@@ -93,21 +92,19 @@ contacts too. With an --output that ends in "/", each call adds a Parquet file w
 it.
 docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
 overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.`)
-    .action(
-      actionOnWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
-        if (options.policy !== undefined && options.for === undefined)
-          throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
-            where: '--policy',
-            next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
-          });
-        if (options.source !== undefined) await requireSource(warehouse.database, options.source);
-        const runId = options.run && (await getRun(warehouse, options.run)).runId;
-        if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
-        else await writeTable(warehouse, options, runId, config.exportAccess.s3);
-        if (await hasContactsOfService(warehouse, sandboxServiceName, { source: options.source, runId }))
-          printProgress('note: the sandbox invented data of these contacts; keep the data out of your CRM');
-      }),
-    );
+    .onWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
+      if (options.policy !== undefined && options.for === undefined)
+        throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
+          where: '--policy',
+          next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
+        });
+      if (options.source !== undefined) await requireSource(warehouse.database, options.source);
+      const runId = options.run && (await getRun(warehouse, options.run)).runId;
+      if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
+      else await writeTable(warehouse, options, runId, config.exportAccess.s3);
+      if (await hasContactsOfService(warehouse, sandboxServiceName, { source: options.source, runId }))
+        printProgress('note: the sandbox invented data of these contacts; keep the data out of your CRM');
+    });
 }
 
 async function writeTable(
@@ -300,10 +297,8 @@ Each line is a JSON object with cursor, operation (upsert or delete), source, co
 after their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
 command fails: write all contacts with enrich export --output FILE --json, and continue with its cursor.`)
-    .action(
-      actionOnWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
-        writeBytes(asJsonLines(readChanges(warehouse.database, { since, limit }))),
-      ),
+    .onWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
+      writeBytes(asJsonLines(readChanges(warehouse.database, { since, limit }))),
     );
 }
 

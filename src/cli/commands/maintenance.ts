@@ -5,7 +5,7 @@ import { formatNumber } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { actionOnWarehouse, stopAfterBatch, withWarehouse, readSettings } from '../session/session.ts';
+import { stopAfterBatch, withWarehouse, readSettings } from '../session/session.ts';
 import { Command, quietOption, jsonOption, type CommonFlags } from '../terminal/command.ts';
 import { previewThenChange } from '../terminal/confirm.ts';
 import {
@@ -49,24 +49,22 @@ export function rebuildCommand(): Command {
   enrich rebuild`)
     .explain(`
 It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.`)
-    .action(
-      actionOnWarehouse(async ({ warehouse }, { check = false, json }: CommonFlags & { check?: boolean }) => {
-        const signal = stopAfterBatch();
-        const figures = await rebuild(warehouse, {
-          check,
-          signal,
-          progress: progressReporter('people and contacts'),
+    .onWarehouse(async ({ warehouse }, { check = false, json }: CommonFlags & { check?: boolean }) => {
+      const signal = stopAfterBatch();
+      const figures = await rebuild(warehouse, {
+        check,
+        signal,
+        progress: progressReporter('people and contacts'),
+      });
+      printFacts(json, { check, ...figures });
+      if (!figures.complete)
+        throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
+          where: 'enrich rebuild',
+          next: 'run the same command again',
+          exitCode: exitCodes.needsOperator,
         });
-        printFacts(json, { check, ...figures });
-        if (!figures.complete)
-          throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
-            where: 'enrich rebuild',
-            next: 'run the same command again',
-            exitCode: exitCodes.needsOperator,
-          });
-        if (check && figures.differences > 0) process.exitCode = exitCodes.failed;
-      }),
-    );
+      if (check && figures.differences > 0) process.exitCode = exitCodes.failed;
+    });
 }
 
 export function pruneCommand(): Command {
@@ -82,34 +80,32 @@ export function pruneCommand(): Command {
 RETENTION names how long each is kept: answers, deliveries, quarantine, staging, rows, observations, changes
 (docs/guides/retention.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
 removed. Data that an open call or delivery needs stays. Run it beside workers, and stop it at any time.`)
-    .action(
-      actionOnWarehouse(async ({ warehouse, config: { retention } }, options: CommonFlags) => {
-        if (Object.keys(retention).length === 0)
-          throw new UsageProblem('setting.missing', 'no retention is set', {
-            where: 'RETENTION',
-            next: 'set for example answers=90d,deliveries=90d,staging=30d; what is not named is kept forever',
-          });
-        const show = (figures: PruneFigures, removed: boolean): void => {
-          if (options.json === true) return printJson({ removed, retention, ...figures });
-          const kinds = retainedKinds.filter((kind) => retention[kind] !== undefined);
-          const rows = kinds.map((kind) => ({
-            what: kind,
-            kept_for: formatDuration(retention[kind]!),
-            [removed ? 'removed' : 'would be removed']: Object.entries(figures[kind])
-              .map(([unit, amount]) => `${formatNumber(amount)} ${unit}`)
-              .join(', '),
-          }));
-          print(formatRecords(rows));
-          if (figures.held.length > 0)
-            print(`data of these runs is still needed:\n${formatRecords(figures.held)}`);
-        };
-        await previewThenChange(options, {
-          measure: () => measurePrune(warehouse, retention),
-          change: () => prune(warehouse, retention, stopAfterBatch()),
-          show,
-          question: 'remove them?',
-          unchanged: 'nothing was removed',
+    .onWarehouse(async ({ warehouse, config: { retention } }, options: CommonFlags) => {
+      if (Object.keys(retention).length === 0)
+        throw new UsageProblem('setting.missing', 'no retention is set', {
+          where: 'RETENTION',
+          next: 'set for example answers=90d,deliveries=90d,staging=30d; what is not named is kept forever',
         });
-      }),
-    );
+      const show = (figures: PruneFigures, removed: boolean): void => {
+        if (options.json === true) return printJson({ removed, retention, ...figures });
+        const kinds = retainedKinds.filter((kind) => retention[kind] !== undefined);
+        const rows = kinds.map((kind) => ({
+          what: kind,
+          kept_for: formatDuration(retention[kind]!),
+          [removed ? 'removed' : 'would be removed']: Object.entries(figures[kind])
+            .map(([unit, amount]) => `${formatNumber(amount)} ${unit}`)
+            .join(', '),
+        }));
+        print(formatRecords(rows));
+        if (figures.held.length > 0)
+          print(`data of these runs is still needed:\n${formatRecords(figures.held)}`);
+      };
+      await previewThenChange(options, {
+        measure: () => measurePrune(warehouse, retention),
+        change: () => prune(warehouse, retention, stopAfterBatch()),
+        show,
+        question: 'remove them?',
+        unchanged: 'nothing was removed',
+      });
+    });
 }

@@ -16,12 +16,7 @@ import {
 import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { exportAddressOf, specifyRun } from '../run/run-spec.ts';
-import {
-  actionOnWarehouse,
-  withWarehouse,
-  readSettings,
-  readSettingsOfExistingWarehouse,
-} from '../session/session.ts';
+import { withWarehouse, readSettings, readSettingsOfExistingWarehouse } from '../session/session.ts';
 import {
   Command,
   parseContactKey,
@@ -125,23 +120,21 @@ function listCommand(): Command {
     .option(...jsonOption)
     .examples(`\n  enrich suppress list\n  enrich suppress list ada@orbit.example`)
     .explain(`\n${waysToNamePerson}`)
-    .action(
-      actionOnWarehouse(
-        async ({ warehouse }, who: string[], { json, limit }: CommonFlags & { readonly limit: number }) => {
-          const found = await findSuppressions(warehouse.database, who.map(suppressionKeyOf));
-          const listed = found.map(({ length }) => length > 0);
-          const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
-          const counts = await countSuppressions(warehouse);
-          if (listed.includes(true)) process.exitCode = exitCodes.needsOperator;
-          const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
-          const lines = [
-            ...answers,
-            formatRecords(entries, undefined, 'no entries'),
-            `entries: ${JSON.stringify(counts)}`,
-          ];
-          printFacts(json, { counts, listed, entries }, lines.join('\n'));
-        },
-      ),
+    .onWarehouse(
+      async ({ warehouse }, who: string[], { json, limit }: CommonFlags & { readonly limit: number }) => {
+        const found = await findSuppressions(warehouse.database, who.map(suppressionKeyOf));
+        const listed = found.map(({ length }) => length > 0);
+        const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
+        const counts = await countSuppressions(warehouse);
+        if (listed.includes(true)) process.exitCode = exitCodes.needsOperator;
+        const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
+        const lines = [
+          ...answers,
+          formatRecords(entries, undefined, 'no entries'),
+          `entries: ${JSON.stringify(counts)}`,
+        ];
+        printFacts(json, { counts, listed, entries }, lines.join('\n'));
+      },
     );
 }
 
@@ -179,32 +172,28 @@ Rows and contacts that share an identifier are one person. Their data is removed
 numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that nothing
 restores the data. Exports that you keep, the CRM, and backups are not changed (docs/guides/privacy.md). "same name":
 people of this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.`)
-    .action(
-      actionOnWarehouse(
-        async ({ warehouse }, who: string | undefined, options: CommonFlags & { contact?: string }) => {
-          const { contact } = options;
-          if ((who === undefined) === (contact === undefined))
-            throw unclear('the command needs exactly one person', 'enrich erase');
-          const keys =
-            who === undefined
-              ? await keysOfContact(warehouse, parseContactKey(contact!))
-              : [keyOfPerson(who)];
-          const sameName = await findNamesakes(warehouse, keys);
-          const show = (figures: ErasureFigures, erased: boolean): void => {
-            const found = Object.values(figures).some((figure) => figure > 0);
-            if (!found) printProgress('the warehouse has nothing of this person; check the spelling');
-            printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName });
-            if (erased) printProgress('the person is on the suppression list: no run asks for them');
-          };
-          await previewThenChange(options, {
-            measure: () => measureErasure(warehouse, keys),
-            change: () => erase(warehouse, keys, toNote(options)),
-            show,
-            question: 'erase this person, and put them on the suppression list?',
-            unchanged: 'nothing was removed',
-          });
-        },
-      ),
+    .onWarehouse(
+      async ({ warehouse }, who: string | undefined, options: CommonFlags & { contact?: string }) => {
+        const { contact } = options;
+        if ((who === undefined) === (contact === undefined))
+          throw unclear('the command needs exactly one person', 'enrich erase');
+        const keys =
+          who === undefined ? await keysOfContact(warehouse, parseContactKey(contact!)) : [keyOfPerson(who)];
+        const sameName = await findNamesakes(warehouse, keys);
+        const show = (figures: ErasureFigures, erased: boolean): void => {
+          const found = Object.values(figures).some((figure) => figure > 0);
+          if (!found) printProgress('the warehouse has nothing of this person; check the spelling');
+          printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName });
+          if (erased) printProgress('the person is on the suppression list: no run asks for them');
+        };
+        await previewThenChange(options, {
+          measure: () => measureErasure(warehouse, keys),
+          change: () => erase(warehouse, keys, toNote(options)),
+          show,
+          question: 'erase this person, and put them on the suppression list?',
+          unchanged: 'nothing was removed',
+        });
+      },
     );
 }
 

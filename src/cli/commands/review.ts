@@ -7,7 +7,6 @@ import {
   type DecidedContact,
   type Review,
 } from '../../people/decisions/reviews.ts';
-import { actionOnWarehouse } from '../session/session.ts';
 import {
   Command,
   parseContactKey,
@@ -44,23 +43,21 @@ function listCommand(): Command {
     .examples(
       '\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
     )
-    .action(
-      actionOnWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
-        if (contact !== undefined) {
-          const review = await readReview(database, parseContactKey(contact));
-          return printFacts(json, review, describe(review));
-        }
-        if (source !== undefined) await requireSource(database, source);
-        const withheld = await findContactsWithoutPerson(database, { source, limit });
-        const none = 'no contact without data could be a known person';
-        printFacts(
-          json,
-          withheld,
-          formatRecords(withheld, ['source', 'contact_id', 'person_id', 'reason'], none),
-        );
-        if (withheld.length === limit) printProgress(`there may be more: --limit ${limit * 10} shows more`);
-      }),
-    );
+    .onWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
+      if (contact !== undefined) {
+        const review = await readReview(database, parseContactKey(contact));
+        return printFacts(json, review, describe(review));
+      }
+      if (source !== undefined) await requireSource(database, source);
+      const withheld = await findContactsWithoutPerson(database, { source, limit });
+      const none = 'no contact without data could be a known person';
+      printFacts(
+        json,
+        withheld,
+        formatRecords(withheld, ['source', 'contact_id', 'person_id', 'reason'], none),
+      );
+      if (withheld.length === limit) printProgress(`there may be more: --limit ${limit * 10} shows more`);
+    });
 }
 
 interface ListFlags extends CommonFlags {
@@ -103,30 +100,28 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .keepNote('kept with the decision; no names')
     .option(...jsonOption)
     .examples(`\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
-    .action(
-      actionOnWarehouse(
-        async ({ warehouse }, source: string, contactId: string, personId: string, options: CommonFlags) => {
-          const decision = { source, contactId, personId, verdict };
-          const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
-            if (!isNew) printProgress('this was decided before');
-            printFacts(options.json, {
-              recorded,
-              source,
-              contact_id: contactId,
-              person_id: personId,
-              verdict,
-              person_before: personBefore,
-              person_now: personNow,
-            });
-          };
-          await previewThenChange(options, {
-            measure: () => previewDecision(warehouse, decision, toNote(options)),
-            change: () => recordDecision(warehouse, decision, toNote(options)),
-            show,
-            question: 'record the decision?',
-            unchanged: 'nothing was recorded',
+    .onWarehouse(
+      async ({ warehouse }, source: string, contactId: string, personId: string, options: CommonFlags) => {
+        const decision = { source, contactId, personId, verdict };
+        const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
+          if (!isNew) printProgress('this was decided before');
+          printFacts(options.json, {
+            recorded,
+            source,
+            contact_id: contactId,
+            person_id: personId,
+            verdict,
+            person_before: personBefore,
+            person_now: personNow,
           });
-        },
-      ),
+        };
+        await previewThenChange(options, {
+          measure: () => previewDecision(warehouse, decision, toNote(options)),
+          change: () => recordDecision(warehouse, decision, toNote(options)),
+          show,
+          question: 'record the decision?',
+          unchanged: 'nothing was recorded',
+        });
+      },
     );
 }

@@ -2,7 +2,6 @@ import Papa from 'papaparse';
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { formatCount } from '../../domain/text/format.ts';
-import { actionOnWarehouse } from '../session/session.ts';
 import { Command, Option, type CommonFlags, jsonOption } from '../terminal/command.ts';
 import { fittedTable, printJson, terminalWidth, write, writeBytes } from '../terminal/output.ts';
 
@@ -19,25 +18,21 @@ export function sqlCommand(): Command {
     .explain(`
 Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md has questions with their SQL.
 "enrich dev" prints the line that opens psql.`)
-    .action(
-      actionOnWarehouse(
-        async ({ warehouse: { pool } }, options: CommonFlags & { command: string; csv?: true }) => {
-          const parses = options.json === true;
-          const answer = await readStatement(pool, options.command, { parses, where: '--command' });
-          if (parses) return printJson(recordsOfAnswer(answer));
-          const { fields, rows, rowCount, command } = answer;
-          const names = fields.map(({ name }) => name);
-          if (options.csv === true)
-            return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
-          // PostgreSQL returns no row count for SHOW and EXPLAIN.
-          const count = formatCount(rowCount ?? rows.length, 'row');
-          const records = rows.map((row) => row.map((value) => value ?? ''));
-          const width = terminalWidth(process.stdout);
-          const shown = fields.length === 0 ? command : fittedTable(names, records, width);
-          write(process.stdout, `${shown === '' ? '' : `${shown}\n`}${count}\n`);
-        },
-      ),
-    );
+    .onWarehouse(async ({ warehouse: { pool } }, options: CommonFlags & { command: string; csv?: true }) => {
+      const parses = options.json === true;
+      const answer = await readStatement(pool, options.command, { parses, where: '--command' });
+      if (parses) return printJson(recordsOfAnswer(answer));
+      const { fields, rows, rowCount, command } = answer;
+      const names = fields.map(({ name }) => name);
+      if (options.csv === true)
+        return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
+      // PostgreSQL returns no row count for SHOW and EXPLAIN.
+      const count = formatCount(rowCount ?? rows.length, 'row');
+      const records = rows.map((row) => row.map((value) => value ?? ''));
+      const width = terminalWidth(process.stdout);
+      const shown = fields.length === 0 ? command : fittedTable(names, records, width);
+      write(process.stdout, `${shown === '' ? '' : `${shown}\n`}${count}\n`);
+    });
 }
 
 const textArray = 1009;

@@ -16,7 +16,7 @@ import {
   readRunView,
   shortRunId,
 } from '../run/run-status.ts';
-import { actionOnWarehouse, type Session } from '../session/session.ts';
+import { type Session } from '../session/session.ts';
 import { Command, Option, wholeNumberParser, type CommonFlags } from '../terminal/command.ts';
 import {
   commandAsTyped,
@@ -36,18 +36,14 @@ export function statusCommand(): Command {
     .option('--json', 'result as one JSON object; without a run, as one JSON array')
     .option('--limit <n>', 'maximum number of runs', wholeNumberParser(1, 10_000), 20)
     .examples('\n  enrich status\n  enrich status latest --json')
-    .action(
-      actionOnWarehouse(
-        async (session, runId: string | undefined, options: CommonFlags & { limit: number }) => {
-          if (runId === undefined) return showRuns(session, options);
-          const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
-          printRun(view, options.json === true);
-          if (session.config.temporalAddress === undefined) return;
-          const uiAddress = describeUiAddress(session, view.facts.run_id);
-          if (uiAddress !== undefined) (options.json === true ? printProgress : print)(`  ${uiAddress}`);
-        },
-      ),
-    );
+    .onWarehouse(async (session, runId: string | undefined, options: CommonFlags & { limit: number }) => {
+      if (runId === undefined) return showRuns(session, options);
+      const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
+      printRun(view, options.json === true);
+      if (session.config.temporalAddress === undefined) return;
+      const uiAddress = describeUiAddress(session, view.facts.run_id);
+      if (uiAddress !== undefined) (options.json === true ? printProgress : print)(`  ${uiAddress}`);
+    });
 }
 
 async function showRuns(session: Session, { json, limit }: CommonFlags & { limit: number }): Promise<void> {
@@ -122,25 +118,23 @@ export function reportCommand(): Command {
   enrich report latest --output report.html`)
     .explain(`
 The HTML page is one file that needs no network. No report holds data of the people in the file.`)
-    .action(
-      actionOnWarehouse(async (session, runId: string, options: ReportFlags) => {
-        const { warehouse, config } = session;
-        const { rateLimits } = config;
-        const { truth } = options;
-        const output = options.output === '-' ? undefined : options.output;
-        const format = options.format ?? formatOf(output ?? '');
-        const report = await gatherReport(warehouse, runId, { rateLimits, now: new Date(), truth });
-        const text = renderReport(report, format);
-        const facts = await readRunFacts(warehouse, runId);
-        const withoutCalls = await describeMissingCalls(session, facts);
-        if (withoutCalls !== undefined) printProgress(withoutCalls);
-        if (output !== undefined) {
-          const path = resolve(output);
-          await writeFile(path, text).catch((error: unknown) => {
-            throw asUnwritable(error, 'the report', path);
-          });
-          printProgress(`written to ${path}`);
-        } else write(process.stdout, format === 'markdown' ? commandAsTyped(text) : text);
-      }),
-    );
+    .onWarehouse(async (session, runId: string, options: ReportFlags) => {
+      const { warehouse, config } = session;
+      const { rateLimits } = config;
+      const { truth } = options;
+      const output = options.output === '-' ? undefined : options.output;
+      const format = options.format ?? formatOf(output ?? '');
+      const report = await gatherReport(warehouse, runId, { rateLimits, now: new Date(), truth });
+      const text = renderReport(report, format);
+      const facts = await readRunFacts(warehouse, runId);
+      const withoutCalls = await describeMissingCalls(session, facts);
+      if (withoutCalls !== undefined) printProgress(withoutCalls);
+      if (output !== undefined) {
+        const path = resolve(output);
+        await writeFile(path, text).catch((error: unknown) => {
+          throw asUnwritable(error, 'the report', path);
+        });
+        printProgress(`written to ${path}`);
+      } else write(process.stdout, format === 'markdown' ? commandAsTyped(text) : text);
+    });
 }

@@ -14,7 +14,7 @@ import {
 import { confirmUnlessYes } from '../terminal/confirm.ts';
 import { runArgumentHelp, describeUndo } from '../run/run-status.ts';
 import { progressReporter, printFacts, formatTable, printProgress, printNotice } from '../terminal/output.ts';
-import { actionOnWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
+import { type Session, stopAfterBatch } from '../session/session.ts';
 
 interface UndoFlags extends CommonFlags {
   readonly revert?: boolean;
@@ -40,7 +40,7 @@ Contacts that only the export of this run has lose their data. Contacts that oth
 that these exports show. The people stay known: the same file under its right source gets their data without calls. With
 --discard-answers, the next run asks and pays again. The run must have ended, and settled credits are not refunded
 (docs/guides/undo.md).`)
-    .action(actionOnWarehouse(undo));
+    .onWarehouse(undo);
 }
 
 async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {

@@ -170,13 +170,6 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-export function actionOnWarehouse<Given extends unknown[]>(
-  use: (session: Session, ...given: Given) => Promise<void>,
-): (...given: Given) => Promise<void> {
-  return (...given) =>
-    withWarehouse(readSettingsOfExistingWarehouse(), async (session) => use(session, ...given));
-}
-
 export function readSettings(given: SettingOverrides = {}): Config {
   return readConfig(process.env, given);
 }

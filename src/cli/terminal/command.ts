@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { Command as CommanderCommand, InvalidArgumentError, type CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { describeErrorCode, UsageProblem, type DecisionNote, type Problem } from '../../domain/problem.ts';
+import type { Session } from '../session/session.ts';
 import { hasPersonalData } from '../../domain/text/without-personal-data.ts';
 
 export { Option } from 'commander';
@@ -19,6 +20,16 @@ export class Command extends CommanderCommand {
     const paragraphs = text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
     const width = this.configureOutput().getOutHelpWidth?.() ?? 80;
     return this.addHelpText('after', this.createHelp().boxWrap(paragraphs, width));
+  }
+
+  /** Sets an action that gets a session with the warehouse, before the arguments and flags. */
+  onWarehouse(use: (session: Session, ...given: never[]) => Promise<void>): this {
+    return this.action(async (...given: unknown[]) => {
+      const { readSettingsOfExistingWarehouse, withWarehouse } = await import('../session/session.ts');
+      await withWarehouse(readSettingsOfExistingWarehouse(), async (session) =>
+        use(session, ...(given as never[])),
+      );
+    });
   }
 
   /** Adds the options `--reason` and `--by`, which `toNote` reads. @param kept help text: where the reason is stored */
