@@ -95,16 +95,13 @@ export function explainFailure(
     const taken = Object.values(ports).join(' or ');
     return portTakenProblem(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
   }
+  const refusal = `${name} refuses to run as root, and root cannot become "nobody" here`;
   if (/^setpriv: |spawn setpriv/m.test(`${log}\n${ended}`))
-    return new Problem(
-      'postgres.root',
-      `${name} refuses to run as root, and root cannot become "nobody" here`,
-      {
-        where: directory,
-        next: 'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
-        cause,
-      },
-    );
+    return new Problem('postgres.root', refusal, {
+      where: directory,
+      next: 'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+      cause,
+    });
   const fatal = /^.*(?:PANIC|FATAL):\s*(.+)$/m.exec(log)?.[1];
   const isEnding = /lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(log);
   return new Problem(

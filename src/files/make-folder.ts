@@ -9,13 +9,10 @@ export function makeFolder(path: string): void {
 /** Turns the error of an unusable folder for embedded servers into a Problem. Returns any other error unchanged. */
 export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
-  return new UsageProblem(
-    'data-directory.unusable',
-    `the folder for embedded state cannot be used: ${describeErrorCode(String(error.code))}`,
-    {
-      where: dataDirectory,
-      next: 'name a folder that may be written, on a disk that has space: ENRICH_DATA_DIR',
-      cause: error,
-    },
-  );
+  const what = `the folder for embedded state cannot be used: ${describeErrorCode(String(error.code))}`;
+  return new UsageProblem('data-directory.unusable', what, {
+    where: dataDirectory,
+    next: 'name a folder that may be written, on a disk that has space: ENRICH_DATA_DIR',
+    cause: error,
+  });
 }

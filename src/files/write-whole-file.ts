@@ -25,14 +25,11 @@ export async function requireReplaceable(path: string, beginning: string): Promi
   if (!found?.isFile() || found.size === 0) return;
   const expected = Buffer.from(beginning);
   if ((await readBeginning(path, expected.length)).equals(expected)) return;
-  throw new UsageProblem(
-    'output.exists',
-    'the file exists, and is not an earlier export with the same columns',
-    {
-      where: path,
-      next: 'name another file with --output; or remove this file first, if it is not needed',
-    },
-  );
+  const what = 'the file exists, and is not an earlier export with the same columns';
+  throw new UsageProblem('output.exists', what, {
+    where: path,
+    next: 'name another file with --output; or remove this file first, if it is not needed',
+  });
 }
 
 async function readBeginning(path: string, length: number): Promise<Buffer> {

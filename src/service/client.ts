@@ -88,11 +88,11 @@ export function createServiceClient(
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: CallExtras): QueryParameters {
   const late = lateKindsRequestedBy({ reveal, waterfall });
   if (late.length > 0 && webhookUrl === undefined) {
-    throw new UsageProblem(
-      'service.no-webhook-url',
-      'the service delivers phones and waterfall results to a webhook, and its address is missing',
-      { where: 'WEBHOOK_PUBLIC_URL', next: 'set it to the public address of the receiver (enrich receiver)' },
-    );
+    const what = 'the service delivers phones and waterfall results to a webhook, and its address is missing';
+    throw new UsageProblem('service.no-webhook-url', what, {
+      where: 'WEBHOOK_PUBLIC_URL',
+      next: 'set it to the public address of the receiver (enrich receiver)',
+    });
   }
   return {
     reveal_personal_emails: reveal.includes('email') ? 'true' : undefined,

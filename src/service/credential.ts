@@ -21,14 +21,11 @@ export function createCredentialSource(credential: Credential | undefined): Cred
   }
   if (!('value' in credential)) return renewable(async () => bearer(await readToken(credential)));
   if (!fitsHeader(credential.value)) {
-    throw new UsageProblem(
-      'setting.invalid',
-      'the credential has characters that are not allowed in an HTTP header',
-      {
-        where: settingOfCredential(credential),
-        next: 'copy the credential again, without spaces and line breaks',
-      },
-    );
+    const what = 'the credential has characters that are not allowed in an HTTP header';
+    throw new UsageProblem('setting.invalid', what, {
+      where: settingOfCredential(credential),
+      next: 'copy the credential again, without spaces and line breaks',
+    });
   }
   // The service refuses a key that is sent as bearer token (interface document, Authentication, rule 1).
   const header = credential.kind === 'api-key' ? { 'x-api-key': credential.value } : bearer(credential.value);

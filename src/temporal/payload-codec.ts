@@ -82,17 +82,14 @@ export class EncryptingCodec implements PayloadCodec {
     const id = textOf(payload.metadata?.['encryption-key-id']);
     const key = this.#keys.find((each) => each.id === id);
     if (key) return key;
-    throw new UsageProblem(
-      'codec.key-missing',
-      `a payload in Temporal is encrypted with key "${id}", which is not set here`,
-      {
-        where,
-        next:
-          'give every worker, receiver and command the same TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE); ' +
-          'keep an old key until Temporal has deleted the last run that it encrypted, and each schedule has ' +
-          'completed a run with the new key',
-      },
-    );
+    const what = `a payload in Temporal is encrypted with key "${id}", which is not set here`;
+    throw new UsageProblem('codec.key-missing', what, {
+      where,
+      next:
+        'give every worker, receiver and command the same TEMPORAL_CODEC_KEYS (or TEMPORAL_CODEC_KEYS_FILE); ' +
+        'keep an old key until Temporal has deleted the last run that it encrypted, and each schedule has ' +
+        'completed a run with the new key',
+    });
   }
 }
 
@@ -119,15 +116,12 @@ function decrypt(payload: Payload, { id, key }: CodecKey, where: string): Payloa
     const opened = decrypting.update(data.subarray(nonceBytes, -tagBytes));
     return PayloadMessage.decode(Buffer.concat([opened, decrypting.final()]));
   } catch (cause) {
-    throw new UsageProblem(
-      'codec.undecipherable',
-      `a payload in Temporal cannot be decrypted with the key "${id}"`,
-      {
-        where,
-        next: 'set the key that encrypted the payload under this name, and give each new key a new name',
-        cause,
-      },
-    );
+    const what = `a payload in Temporal cannot be decrypted with the key "${id}"`;
+    throw new UsageProblem('codec.undecipherable', what, {
+      where,
+      next: 'set the key that encrypted the payload under this name, and give each new key a new name',
+      cause,
+    });
   }
 }
 
@@ -140,14 +134,11 @@ function readKeyFile(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    throw new UsageProblem(
-      'codec.keys',
-      `the file of keys for Temporal’s payloads cannot be read: ${describeErrorCode(code)}`,
-      {
-        where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
-        next: 'name a file that exists, and let this user read it (in a container: user 1000)',
-      },
-    );
+    const what = `the file of keys for Temporal’s payloads cannot be read: ${describeErrorCode(code)}`;
+    throw new UsageProblem('codec.keys', what, {
+      where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
+      next: 'name a file that exists, and let this user read it (in a container: user 1000)',
+    });
   }
 }
 

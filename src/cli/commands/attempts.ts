@@ -158,14 +158,11 @@ function refuseLessThanStated(
   if (status !== 'unknown' || stated === null) return;
   const least = parseStoredCredits(stated) > parseStoredCredits(held) ? held : stated;
   if (!isRelease && parseStoredCredits(credits) >= parseStoredCredits(least)) return;
-  throw new UsageProblem(
-    'attempt.billed',
-    `the service has processed the call: its answer or its deliveries state ${stated} credits`,
-    {
-      where: `attempt ${id}`,
-      next: `settle what was billed, ${least} to ${held} credits: enrich attempts settle ${id} --credits N`,
-    },
-  );
+  const what = `the service has processed the call: its answer or its deliveries state ${stated} credits`;
+  throw new UsageProblem('attempt.billed', what, {
+    where: `attempt ${id}`,
+    next: `settle what was billed, ${least} to ${held} credits: enrich attempts settle ${id} --credits N`,
+  });
 }
 
 export function inboxCommand(): Command {

@@ -224,11 +224,11 @@ async function writeCrmImport(
 export function requireOwnSource(importer: ImporterName, source: string): void {
   const owner = importerNames.find((name) => importers[name].source === source);
   if (owner === undefined || owner === importer) return;
-  throw new UsageProblem(
-    'setting.invalid',
-    `contacts of ${source} have no record ids of ${importers[importer].title}`,
-    { where: '--source', next: `write --for ${owner}, or leave --source out` },
-  );
+  const what = `contacts of ${source} have no record ids of ${importers[importer].title}`;
+  throw new UsageProblem('setting.invalid', what, {
+    where: '--source',
+    next: `write --for ${owner}, or leave --source out`,
+  });
 }
 
 function describe(manifest: ImportManifest, folder: string): void {

@@ -35,16 +35,13 @@ export async function checkPlan(
   const planned = begun?.plan ? { run: begun, plan: begun.plan } : await planExport(session, spec);
   const most = maxCreditsOfPlan(planned);
   if (parseStoredCredits(most) <= parseStoredCredits(credits)) return;
-  throw new UsageProblem(
-    'plan.above-maximum',
-    `the plan can cost ${formatCount(most, 'credit')}; nothing was spent`,
-    {
-      where: `max_credits ${credits}`,
-      next:
-        `ask the user for ${most} credits; or plan with the option max-credits ${credits}: the run then leaves the ` +
-        'remaining people over_budget',
-    },
-  );
+  const what = `the plan can cost ${formatCount(most, 'credit')}; nothing was spent`;
+  throw new UsageProblem('plan.above-maximum', what, {
+    where: `max_credits ${credits}`,
+    next:
+      `ask the user for ${most} credits; or plan with the option max-credits ${credits}: the run then leaves the ` +
+      'remaining people over_budget',
+  });
 }
 
 /** Returns the quality gates: of an unfinished run, a repeated command can change only these options. */

@@ -24,15 +24,12 @@ export interface SpecifiedRun extends RunSpec {
 }
 export function exportAddressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
+  const what = `${given.length === 0 ? 'no' : 'more than one'} export is named`;
   if (given.length !== 1)
-    throw new UsageProblem(
-      'export.address',
-      `${given.length === 0 ? 'no' : 'more than one'} export is named`,
-      {
-        where: 'FILE, --query',
-        next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, or --query',
-      },
-    );
+    throw new UsageProblem('export.address', what, {
+      where: 'FILE, --query',
+      next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, or --query',
+    });
   if (flags.query !== undefined) {
     // Runs store their query, so the query must not name a person.
     const next = 'put the condition into a view or a table of the database, and select from there';

@@ -36,19 +36,16 @@ export async function refuseMixedWarehouse({ config, warehouse }: Session): Prom
     (service) => (service === sandboxServiceName) !== isSandbox,
   );
   if (other === undefined) return;
-  throw new UsageProblem(
-    'sandbox.other-runs',
-    isSandbox
-      ? `this warehouse has runs of the service ${other}, and the sandbox would add invented people`
-      : 'this warehouse has invented people of the sandbox',
-    {
-      where: config.databaseUrl === undefined ? 'ENRICH_DATA_DIR' : 'DATABASE_URL',
-      next: isSandbox
-        ? 'set ENRICHMENT_BASE_URL for a service; for the sandbox, use another warehouse, or none: without ' +
-          'DATABASE_URL it has its own; nothing was changed'
-        : 'set DATABASE_URL to another database; nothing was changed',
-    },
-  );
+  const what = isSandbox
+    ? `this warehouse has runs of the service ${other}, and the sandbox would add invented people`
+    : 'this warehouse has invented people of the sandbox';
+  throw new UsageProblem('sandbox.other-runs', what, {
+    where: config.databaseUrl === undefined ? 'ENRICH_DATA_DIR' : 'DATABASE_URL',
+    next: isSandbox
+      ? 'set ENRICHMENT_BASE_URL for a service; for the sandbox, use another warehouse, or none: without ' +
+        'DATABASE_URL it has its own; nothing was changed'
+      : 'set DATABASE_URL to another database; nothing was changed',
+  });
 }
 
 export const sandboxService = 'service: the sandbox on this machine (invented people, no cost)';

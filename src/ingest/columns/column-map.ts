@@ -122,16 +122,13 @@ function refuseWithoutPeople(
     );
   // The names are shown only if they are well known, because the first line of a file without a header is a contact.
   const names = recognised ? `: ${formatHeaders(header)}` : '';
-  throw new UsageProblem(
-    'export.no-identifying-column',
-    `none of the columns is recognised as email, profile URL, or name with company${names}`,
-    {
-      where,
-      next:
-        'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}; if the ' +
-        'file has another delimiter than , ; | and tab, name it there: {"delimiter": "^"}',
-    },
-  );
+  const what = `none of the columns is recognised as email, profile URL, or name with company${names}`;
+  throw new UsageProblem('export.no-identifying-column', what, {
+    where,
+    next:
+      'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}; if the ' +
+      'file has another delimiter than , ; | and tab, name it there: {"delimiter": "^"}',
+  });
 }
 
 /** Matches a long number as a spreadsheet program shortens it: `5.01234E+17`. */
@@ -153,15 +150,13 @@ function refuseShortenedIds(
   const long = ids.filter((id) => /^\d{17,}$/.test(id));
   const areRounded = !isNamed && long.length >= fewestRounded && long.every((id) => rounded.test(id));
   if (!areRounded && !ids.some((id) => shortened.test(id))) return;
-  throw new UsageProblem(
-    'export.shortened-ids',
+  const what =
     `column "${formatHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
-      'record ids of the CRM',
-    {
-      where: `${path}, column ${column + 1}, by its first rows`,
-      next:
-        'export the contacts again, and do not save the file with a spreadsheet program; to enrich them without ' +
-        `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
-    },
-  );
+    'record ids of the CRM';
+  throw new UsageProblem('export.shortened-ids', what, {
+    where: `${path}, column ${column + 1}, by its first rows`,
+    next:
+      'export the contacts again, and do not save the file with a spreadsheet program; to enrich them without ' +
+      `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
+  });
 }

@@ -231,17 +231,15 @@ export function refuseUnclearConsents(columns: HeaderColumns): void {
   const names = formatHeaders(unclear.map(([, header]) => header));
   const numbers = unclear.map(([column]) => column + 1);
   const entries = numbers.map((number) => `{"column": ${number}, "values": ["…"]}`);
-  throw new UsageProblem(
-    'mapping.consent-unclear',
-    `${formatCount(unclear.length, 'column')} may say who has consented or opted out, and no rule says how: ${names}`,
-    {
-      where: columns.where(),
-      next:
-        'say in a mapping file (--mapping FILE) what each of these columns means: list the values that mean ' +
-        `"opted out", {"columns": {"opted_out": ${entries.length === 1 ? entries[0] : `[${entries.join(', ')}]`}}}, ` +
-        `or ignore it: {"ignore": [${numbers.join(', ')}]}`,
-    },
-  );
+  const may = `${formatCount(unclear.length, 'column')} may say who has consented or opted out`;
+  const what = `${may}, and no rule says how: ${names}`;
+  throw new UsageProblem('mapping.consent-unclear', what, {
+    where: columns.where(),
+    next:
+      'say in a mapping file (--mapping FILE) what each of these columns means: list the values that mean ' +
+      `"opted out", {"columns": {"opted_out": ${entries.length === 1 ? entries[0] : `[${entries.join(', ')}]`}}}, ` +
+      `or ignore it: {"ignore": [${numbers.join(', ')}]}`,
+  });
 }
 
 /** Counts rows that each opt-out column excludes, answers that were not understood, and listed values without a row. */

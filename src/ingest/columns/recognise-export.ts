@@ -76,16 +76,13 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
   const keys = header.map(headerKey);
   const isOwn = keys[0] === 'source' && keys.includes('contactid');
   if (!isOwn || !ownColumns.some((name) => keys.includes(name))) return;
-  throw new UsageProblem(
-    'export.own-file',
-    'enrich export wrote this file, and the warehouse has its contacts',
-    {
-      where: `${path}, header`,
-      next:
-        'use an export of the CRM; or choose contacts of the warehouse: --source NAME --query "select … from ' +
-        'enrichment.enriched_contacts where …"',
-    },
-  );
+  const what = 'enrich export wrote this file, and the warehouse has its contacts';
+  throw new UsageProblem('export.own-file', what, {
+    where: `${path}, header`,
+    next:
+      'use an export of the CRM; or choose contacts of the warehouse: --source NAME --query "select … from ' +
+      'enrichment.enriched_contacts where …"',
+  });
 }
 
 /** Maximum length of a record id, which must fit into an index entry. Ids of CRMs are far shorter. */

@@ -89,18 +89,15 @@ export async function* readBytes(
   // An error of one stream ends the other, and the loop below throws the error.
   pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
   let bytes = 0;
+  const what = `the gzip file unpacks to more than ${maxUnpacked} bytes`;
   try {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       bytes += piece.length;
       if (bytes > maxUnpacked)
-        throw new UsageProblem(
-          'export.too-large',
-          `the gzip file unpacks to more than ${maxUnpacked} bytes`,
-          {
-            where: path,
-            next: 'check that this is the right export; split a large export',
-          },
-        );
+        throw new UsageProblem('export.too-large', what, {
+          where: path,
+          next: 'check that this is the right export; split a large export',
+        });
       yield piece;
     }
   } catch (error) {

@@ -31,14 +31,11 @@ function checkedEncoding(label: string): string {
 function refuseControls(path: string, head: Buffer): void {
   const controls = head.reduce((count, byte) => count + (byte < 9 || (byte > 13 && byte < 32) ? 1 : 0), 0);
   if (head.length < 20 || controls < head.length / 10) return;
-  throw new UsageProblem(
-    'export.not-csv',
-    'this is no text file, or it is UTF-16 without a byte order mark',
-    {
-      where: path,
-      next: 'export the contacts as CSV in UTF-8; a file in UTF-16 is read with --encoding utf-16le or utf-16be',
-    },
-  );
+  const what = 'this is no text file, or it is UTF-16 without a byte order mark';
+  throw new UsageProblem('export.not-csv', what, {
+    where: path,
+    next: 'export the contacts as CSV in UTF-8; a file in UTF-16 is read with --encoding utf-16le or utf-16be',
+  });
 }
 
 /** Reads text in pieces, without a byte order mark. `onBytes` gets the bytes. @throws Problem `export.*` */

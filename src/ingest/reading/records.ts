@@ -18,20 +18,17 @@ export function createParser(path: string, dialect: Dialect): (piece: string, is
   const parser = papaparse(dialect);
   let rest = '';
   let records = 0;
+  const what = `a record is longer than ${formatNumber(longestRecord)} characters`;
   return (piece, isLast) => {
     const text = rest + piece;
     const { data, meta } = parser.parse(text, 0, !isLast) as Papa.ParseResult<string[]>;
     rest = text.slice(meta.cursor);
     records += data.length;
     if (rest.length > longestRecord)
-      throw new UsageProblem(
-        'export.record-too-long',
-        `a record is longer than ${formatNumber(longestRecord)} characters`,
-        {
-          where: `${path}, record ${records + 1} from the top`,
-          next: 'check that this is the right CSV file, and check the line ends and quotes near that record',
-        },
-      );
+      throw new UsageProblem('export.record-too-long', what, {
+        where: `${path}, record ${records + 1} from the top`,
+        next: 'check that this is the right CSV file, and check the line ends and quotes near that record',
+      });
     if (text.includes('\r')) dropCarriageReturns(data);
     return data;
   };

@@ -51,15 +51,13 @@ export async function withHttpExport<Result>(
 function refusal(status: number, where: string): Error {
   if (transientStatuses.has(status)) return new Error(`the server answers ${status}`);
   const isMissing = status === 404 || status === 410;
-  return new UsageProblem(
-    isMissing ? 'export.missing' : 'export.refused',
-    `${isMissing ? 'there is no such export' : 'the server refuses the export'} (the server answers ${status})`,
-    {
-      where,
-      next:
-        status === 401 || status === 403
-          ? 'check the login in the address, or whether its signature has expired'
-          : 'check the address; open it in a browser for more details',
-    },
-  );
+  const reason = isMissing ? 'there is no such export' : 'the server refuses the export';
+  const what = `${reason} (the server answers ${status})`;
+  return new UsageProblem(isMissing ? 'export.missing' : 'export.refused', what, {
+    where,
+    next:
+      status === 401 || status === 403
+        ? 'check the login in the address, or whether its signature has expired'
+        : 'check the address; open it in a browser for more details',
+  });
 }
