@@ -16,19 +16,14 @@ import {
   emailsAndPhones,
   waterfallBody,
 } from '../../helpers/warehouse/late-calls.ts';
-import { createServiceClient } from '../../../src/service/client.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
+import { testClient } from '../../helpers/servers/test-client.ts';
 
 /** A service that gives every poll the same answer. */
 async function startPolledService() {
   let answer: Buffer = Buffer.alloc(0);
   const server = await startScriptedServer((socket) => void socket.end(answer));
-  const client = createServiceClient({
-    credential: { kind: 'api-key', value: 'key' },
-    callTimeoutSeconds: 5,
-    pollPath: '/webhook_result/{request_id}',
-    baseUrl: server.baseUrl,
-  });
+  const client = testClient({ baseUrl: server.baseUrl });
   return {
     client,
     answerWith: (status: number, body: string) => {

@@ -3,20 +3,16 @@ import { pollWithinLimits, syncLateResults } from '../../../src/late-results/syn
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { answeredCall, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { testClient } from '../../helpers/servers/test-client.ts';
 
-const settings = {
-  credential: { kind: 'api-key', value: defaultApiKey },
-  callTimeoutSeconds: 5,
-  pollPath: '/webhook_result/{request_id}',
-} as const;
+const credential = { kind: 'api-key', value: defaultApiKey } as const;
 const warehouse = await warehouseOfFile();
 
 const sandbox = await startSandbox();
-const client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });
+const client = testClient({ credential, baseUrl: sandbox.baseUrl });
 
 afterAll(async () => {
   await client.close();
@@ -72,7 +68,7 @@ it('the pause before the next poll of a call does not grow while polls find no f
 it('polls of a call are 30 seconds to an hour apart, whatever retry-after the service sends', async () => {
   let answer = httpAnswer(503, '');
   const server = await startScriptedServer((socket) => void socket.end(answer));
-  const absurd = createServiceClient({ ...settings, baseUrl: server.baseUrl });
+  const absurd = testClient({ credential, baseUrl: server.baseUrl });
   const call = await answeredCall(warehouse);
   await warehouse.query`
     update attempts set awaited_until = awaited_until + interval '1 day' where run_id = ${call.runId}`;
@@ -105,7 +101,7 @@ it('a poll with the status success but no result is repeated until the deadline'
   const server = await startScriptedServer((socket) =>
     socket.end(httpAnswer(200, body, { connection: 'close' })),
   );
-  const early = createServiceClient({ ...settings, baseUrl: server.baseUrl });
+  const early = testClient({ credential, baseUrl: server.baseUrl });
   const call = await answeredCall(warehouse);
   await look(call, early, []);
   expect(await secondsToNextPoll(call)).toBeGreaterThan(50);
@@ -129,7 +125,7 @@ it('polls stop after the last call that the service reports as left, so none is 
   await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
   const limited = await startSandbox({ rateLimits: '10/hour' });
   limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
-  const ofLimited = createServiceClient({ ...settings, baseUrl: limited.baseUrl });
+  const ofLimited = testClient({ credential, baseUrl: limited.baseUrl });
   // Without own rate limits, only the rate reports of the service hold a poll back.
   const dependencies = {
     warehouse,

@@ -8,10 +8,10 @@ import {
 import { countFreeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
+import { testClient } from '../../helpers/servers/test-client.ts';
 
 const warehouse = await warehouseOfFile({ connections: 2 });
 
@@ -41,14 +41,8 @@ interface Answers {
 }
 
 function partsFor(baseUrl: string, key = 'canary-key') {
-  const callTimeoutSeconds = 5;
-  const client = createServiceClient({
-    baseUrl,
-    credential: { kind: 'api-key', value: key },
-    callTimeoutSeconds,
-    pollPath: '/webhook_result/{request_id}',
-  });
-  return { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds };
+  const client = testClient({ baseUrl, credential: { kind: 'api-key', value: key } });
+  return { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds: 5 };
 }
 
 /** The service status, or the error, of a service with these answers, and the paths that were requested. */
@@ -94,15 +88,9 @@ it.each<[string, Answers]>([
 it.each([404, 503])(
   'the service status at the start of a run allows the run if every endpoint returns %d',
   async (status) => {
-    const { outcome } = await learn(
-      {
-        profile: refusal(status),
-        health: refusal(status),
-        usage: refusal(status),
-        poll: refusal(status),
-      },
-      { polls: true },
-    );
+    const answer = refusal(status);
+    const answers = { profile: answer, health: answer, usage: answer, poll: answer };
+    const { outcome } = await learn(answers, { polls: true });
     expect(outcome).toEqual([
       expect.stringMatching(/^the user of the credential is unknown/),
       expect.stringMatching(/^the service’s limits are unknown until its first answer/),

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { type ServiceClient } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
+import type { HttpRequest, Transport } from '../../../src/service/transport.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { testClient, readAnswer } from '../../helpers/servers/test-client.ts';
 
 const directory = temporaryFolder();
 const file = join(directory, 'token');
@@ -23,43 +24,19 @@ beforeEach(() => {
 const command = `echo >>'${readings}'; cat '${file}'`;
 const timesRead = (): number => readFileSync(readings, 'utf8').length;
 
-/** A service that accepts only the token `valid`, and writes it into the file when it refuses another. */
-function accepting(valid: string, refusal: unknown = invalidToken) {
+/** A service that accepts only the token `valid`. @param renewed the token that its file has after a refusal */
+function accepting(valid: string, refusal: unknown = invalidToken, renewed = (_calls: number) => valid) {
   const sent: HttpRequest[] = [];
   const transport: Transport = {
     send: (request) => {
       sent.push(request);
       const works = request.headers['authorization'] === `Bearer ${valid}`;
-      if (!works) writeFileSync(file, valid);
-      return Promise.resolve(works ? answer(200, { matches: [null] }) : answer(401, refusal));
+      if (!works) writeFileSync(file, renewed(sent.length));
+      return Promise.resolve(works ? readAnswer({ matches: [null] }) : readAnswer(refusal, 401));
     },
     close: () => Promise.resolve(),
   };
   return { sent, transport };
-}
-
-/** A service that accepts no token. */
-function refusing(beforeRefusal: () => void) {
-  const sent: HttpRequest[] = [];
-  const transport: Transport = {
-    send: (request) => {
-      sent.push(request);
-      beforeRefusal();
-      return Promise.resolve(answer(401, invalidToken));
-    },
-    close: () => Promise.resolve(),
-  };
-  return { sent, transport };
-}
-
-function answer(status: number, body: unknown): HttpAnswer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return { status, headers: {}, body: Buffer.from(text), receivedAt: 0 };
-}
-
-function clientOf(transport: Transport, credential: Credential): ServiceClient {
-  const settings = { baseUrl: 'https://x.example/api/v1', callTimeoutSeconds: 5, pollPath: '/{request_id}' };
-  return createServiceClient({ ...settings, credential }, transport);
 }
 
 const tokensOf = (sent: readonly HttpRequest[]) =>
@@ -81,7 +58,7 @@ describe.each<[string, Credential]>([
 ])('an access token from %s', (_, credential) => {
   it('the access token is sent as a bearer token, without the newline of its file', async () => {
     const { sent, transport } = accepting('token-1');
-    await ask(clientOf(transport, credential));
+    await ask(testClient({ transport, credential }));
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
@@ -100,7 +77,7 @@ describe.each<[string, Credential]>([
     'the access token is read again after a refusal with %s, and the same call is repeated',
     async (_name, refusal) => {
       const { sent, transport } = accepting('token-2', refusal);
-      await ask(clientOf(transport, credential));
+      await ask(testClient({ transport, credential }));
       expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
       expect(sent[1]).toMatchObject({ method: sent[0]?.method, url: sent[0]?.url, body: sent[0]?.body });
     },
@@ -108,7 +85,7 @@ describe.each<[string, Credential]>([
 
   it('a renewed access token is not used within the same call, because a second request needs a new slot', async () => {
     const { sent, transport } = accepting('token-2');
-    await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
+    await expect(testClient({ transport, credential }).bulkMatch({ details })).rejects.toMatchObject({
       type: 'token-renewed',
       disposition: 'retry',
       mayHaveBeenBilled: false,
@@ -118,15 +95,15 @@ describe.each<[string, Credential]>([
   });
 
   it('a second refusal of the access token pauses the run', async () => {
-    const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
-    const refused = ask(clientOf(transport, credential));
+    const { sent, transport } = accepting('none', invalidToken, (calls) => `token-${calls + 1}`);
+    const refused = ask(testClient({ transport, credential }));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
   });
 
   it('the access token is not read again after a refusal for another reason', async () => {
     const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
-    await expect(ask(clientOf(transport, credential))).rejects.toMatchObject({
+    await expect(ask(testClient({ transport, credential }))).rejects.toMatchObject({
       type: 'unauthorized',
     });
     expect(sent).toHaveLength(1);
@@ -135,7 +112,7 @@ describe.each<[string, Credential]>([
 
 it('the access token is read once for several calls that were refused at the same time', async () => {
   const { sent, transport } = accepting('token-2');
-  const client = clientOf(transport, { kind: 'access-token', command });
+  const client = testClient({ transport, credential: { kind: 'access-token', command } });
   await Promise.all(Array.from({ length: 8 }, () => ask(client)));
   expect(timesRead()).toBe(2);
   expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
@@ -151,7 +128,7 @@ it.each<[string, Credential, string]>([
   'an unreadable access token, %s: no call is sent, a retry is possible, and no error quotes the token',
   async (_, credential, code) => {
     const { sent, transport } = accepting('token-1');
-    const failure: unknown = await clientOf(transport, credential)
+    const failure: unknown = await testClient({ transport, credential })
       .bulkMatch({ details })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({

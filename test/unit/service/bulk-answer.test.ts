@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { readBulkAnswer, type BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import type { Headers } from '../../../src/service/transport.ts';
-
-const endpoint = { name: 'POST /people/bulk_match', paid: true };
-
-function read(body: unknown, headers: Headers = {}, status = 200): BulkAnswer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return readBulkAnswer({ status, headers, body: Buffer.from(text), receivedAt: 0 }, endpoint);
-}
+import { bulkAnswer } from '../../helpers/servers/test-client.ts';
 
 const person = { id: 'p1', name: 'Mira Lindqvist', email: 'mira@lindqvist.example' };
 
 describe('readBulkAnswer', () => {
   it('readBulkAnswer() reads a request id exactly, even one that a float cannot hold', () => {
-    const answer = read(
+    const answer = bulkAnswer(
       '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":1000.000001,' +
         '"unique_enriched_records":2,"missing_records":1}',
     );
@@ -23,7 +16,7 @@ describe('readBulkAnswer', () => {
   });
 
   it('readBulkAnswer() names fields of the wrong type, and marks people with an unreadable employer', () => {
-    const answer = read({
+    const answer = bulkAnswer({
       matches: [
         { ...person, organization: 'Orbit' },
         { ...person, title: 5 },
@@ -34,7 +27,7 @@ describe('readBulkAnswer', () => {
   });
 
   it('readBulkAnswer() skips only a person of the wrong shape, and names the fault without its value', () => {
-    const answer = read({
+    const answer = bulkAnswer({
       matches: [person, { ...person, email: { hidden: 'canary' } }, 'canary', 7, [], person],
     });
     expect(answer.matches.map((match) => match?.id ?? null)).toEqual(['p1', null, null, null, null, 'p1']);
@@ -62,7 +55,7 @@ describe('readBulkAnswer', () => {
       { phone_enrichment: { status: 'skipped' }, credits_consumed: 0 },
     ],
   ])('readBulkAnswer() reads an answer that billed nothing as nobody found: %s', (_, body) => {
-    expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
+    expect(bulkAnswer({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
   });
 
   it.each([
@@ -74,17 +67,17 @@ describe('readBulkAnswer', () => {
     ['one person is counted as enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
     ['the answer states no price', { total_requested_enrichments: 3, missing_records: 3 }],
   ])('readBulkAnswer() refuses null for matches where %s', (_, body) => {
-    expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
+    expect(() => bulkAnswer({ matches: null, ...body })).toThrow(ServiceFailure);
   });
 
   it('readBulkAnswer() ignores a __proto__ member', () => {
-    const answer = read('{"matches":[{"id":"p1","__proto__":{"email":"other@person.example"}}]}');
+    const answer = bulkAnswer('{"matches":[{"id":"p1","__proto__":{"email":"other@person.example"}}]}');
     expect(answer.matches[0]?.email).toBeUndefined();
     expect(({} as Record<string, unknown>)['email']).toBeUndefined();
   });
 
   it('readBulkAnswer() returns the status of phones and waterfall', () => {
-    const answer = read({
+    const answer = bulkAnswer({
       matches: [],
       phone_enrichment: { request_id: 5, status: 'skipped' },
       waterfall: { status: 'partial_accepted', message: 'words' },
@@ -159,20 +152,20 @@ describe('readBulkAnswer', () => {
     ],
     ['a price and an error', { matches: [null, null], error: 'words', credits_consumed: 1 }, 'refused'],
   ])('readBulkAnswer() marks an answer with %s as partial', (_, body, type) => {
-    expect(read(body).partial).toMatchObject({ type, disposition: 'pause' });
+    expect(bulkAnswer(body).partial).toMatchObject({ type, disposition: 'pause' });
   });
 
   it('readBulkAnswer() keeps the original body, and returns the rate windows', () => {
     const text = '{ "matches" : [ ] }';
-    const answer = read(text, { 'x-rate-limit-minute': '20' });
+    const answer = bulkAnswer(text, 200, { 'x-rate-limit-minute': '20' });
     expect(answer.raw.toString()).toBe(text);
     expect(answer.rateLimits).toHaveLength(1);
   });
 });
 
-function attempt(body: unknown, status = 200): BulkAnswer | ServiceFailure {
+function attempt(body: unknown): BulkAnswer | ServiceFailure {
   try {
-    return read(body, {}, status);
+    return bulkAnswer(body);
   } catch (error) {
     if (error instanceof ServiceFailure) return error;
     throw error;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import type { HttpRequest, Transport } from '../../../src/service/transport.ts';
+import { testClient, readAnswer } from '../../helpers/servers/test-client.ts';
 import cases from '../../data/service/client.json' with { type: 'json' };
 
 const mira = { firstName: 'Mira', lastName: 'Lindqvist', email: 'mira+crm@lindqvist.example' };
@@ -12,28 +12,14 @@ function carrying(body: unknown, status = 200): { transport: Transport; sent: Ht
   const transport: Transport = {
     send: async (request) => {
       sent.push(request);
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return { status, headers: {}, body: Buffer.from(text), receivedAt: 0 };
+      return readAnswer(body, status);
     },
     close: () => Promise.resolve(),
   };
   return { transport, sent };
 }
 
-function clientOf(
-  transport: Transport,
-  credential: Credential = { kind: 'api-key', value: 'key-1' },
-): ServiceClient {
-  return createServiceClient(
-    {
-      baseUrl: 'https://service.example/api/v1',
-      credential,
-      callTimeoutSeconds: 60,
-      pollPath: '/webhook_result/{request_id}',
-    },
-    transport,
-  );
-}
+const clientOf = (transport: Transport): ServiceClient => testClient({ transport });
 
 /** Method, path and query of the only request. */
 function line([request]: HttpRequest[]): string {
@@ -43,19 +29,18 @@ function line([request]: HttpRequest[]): string {
 describe('credentials', () => {
   const nobody = { matches: [null] };
 
-  it('a key is sent in x-api-key, and never as a bearer token', async () => {
-    const { transport, sent } = carrying(nobody);
-    await clientOf(transport).bulkMatch({ details: [mira] });
-    expect(sent[0]?.headers).toMatchObject({ 'x-api-key': 'key-1' });
-    expect(sent[0]?.headers).not.toHaveProperty('authorization');
-  });
-
-  it('an access token is sent as a bearer token, and never as a key', async () => {
-    const { transport, sent } = carrying(nobody);
-    await clientOf(transport, { kind: 'access-token', value: 'jwt.1' }).bulkMatch({ details: [mira] });
-    expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer jwt.1' });
-    expect(sent[0]?.headers).not.toHaveProperty('x-api-key');
-  });
+  it.each([
+    ['key', 'x-api-key', 'authorization', { kind: 'api-key', value: 'a.1' }, 'a.1'],
+    ['access token', 'authorization', 'x-api-key', { kind: 'access-token', value: 'a.1' }, 'Bearer a.1'],
+  ] as const)(
+    'an %s is sent in the header %s, and not in %s',
+    async (_, header, other, credential, value) => {
+      const { transport, sent } = carrying(nobody);
+      await testClient({ transport, credential }).bulkMatch({ details: [mira] });
+      expect(sent[0]?.headers).toMatchObject({ [header]: value });
+      expect(sent[0]?.headers).not.toHaveProperty(other);
+    },
+  );
 
   it('missing credentials cause an error before a call is sent', () => {
     const settings = {
@@ -71,7 +56,7 @@ describe('credentials', () => {
   it('credentials that an HTTP header cannot contain are refused without being quoted', () => {
     const { transport } = carrying(nobody);
     const credential = { kind: 'api-key', value: 'canary\nline' } as const;
-    expect(() => clientOf(transport, credential)).toThrow(/^the credential has characters/);
+    expect(() => testClient({ transport, credential })).toThrow(/^the credential has characters/);
   });
 });
 

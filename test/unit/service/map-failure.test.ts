@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure, mapTransportError } from '../../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers } from '../../../src/service/transport.ts';
+import { readAnswer, verdictOf } from '../../helpers/servers/test-client.ts';
 import cases from '../../data/service/map-failure.json' with { type: 'json' };
 
 const paid = { name: 'POST /people/bulk_match', paid: true };
 const free = { name: 'GET /auth/health', paid: false };
 
 function map(status: number, body: unknown, headers: Headers = {}): ServiceFailure {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return mapFailure({ status, headers, body: Buffer.from(text), receivedAt: 0 }, paid);
+  return mapFailure(readAnswer(body, status, headers), paid);
 }
 
 /** The same error in three shapes: root-level fields, `error_details`, and both. */
@@ -52,12 +52,7 @@ describe.each(table)(
   'the service error %d with code %s is mapped to %s',
   (status, code, type, disposition) => {
     it.each(shapes(code))('mapFailure() reads the error code from %s', (_, body) => {
-      const failure = map(status, body);
-      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-        type,
-        disposition,
-        false,
-      ]);
+      expect(verdictOf(map(status, body))).toEqual([type, disposition, false]);
     });
   },
 );
@@ -66,11 +61,7 @@ it.each([500, 502, 503, 504, 599])(
   'mapFailure() treats %d as possibly billed, whatever the body',
   (status) => {
     const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-      'server-error',
-      'unknown',
-      true,
-    ]);
+    expect(verdictOf(failure)).toEqual(['server-error', 'unknown', true]);
   },
 );
 
@@ -78,7 +69,7 @@ it.each(cases.billed as [number, object, string, string][])(
   'mapFailure() treats %d with the body %o as possibly billed',
   (status, body, type, disposition) => {
     const failure = map(status, body);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
+    expect(verdictOf(failure)).toEqual([type, disposition, true]);
     expect(failure.message).toContain('the body has people or credits)');
     expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
   },
@@ -88,11 +79,7 @@ it.each(cases.redirects as [number, boolean][])(
   'mapFailure() pauses at the redirect %d, possibly billed: %s',
   (status, billed) => {
     const failure = map(status, '');
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-      'redirected',
-      'pause',
-      billed,
-    ]);
+    expect(verdictOf(failure)).toEqual(['redirected', 'pause', billed]);
     expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
   },
 );
@@ -183,7 +170,7 @@ it.each(cases.beforeSending)(
   'before a request is sent, mapTransportError() maps %s to the failure %s, not billed',
   (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
+    expect(verdictOf(failure)).toEqual([type, 'retry', false]);
   },
 );
 
@@ -191,7 +178,7 @@ it.each(cases.afterSending)(
   'after a request was sent, mapTransportError() maps %s to the failure %s, possibly billed',
   (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
+    expect(verdictOf(failure)).toEqual([type, 'unknown', true]);
   },
 );
 
