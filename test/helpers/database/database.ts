@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { openWarehouse, type WarehouseOptions } from '../../../src/db/database.ts';
-import { databasePrefix, templateName } from './global-setup.ts';
+import { databasePrefix, templateName, executeAt } from './global-setup.ts';
 import { testWarehouse, type TestWarehouse } from './test-warehouse.ts';
 
 /**
@@ -33,12 +32,7 @@ export async function warehouseOfFile(options: WarehouseOptions = {}): Promise<T
   return warehouse;
 }
 
-async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: inject('postgresServerUrl') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+/** Executes a statement on the shared server of the test run. */
+export function onServer(statement: string): Promise<unknown> {
+  return executeAt(inject('postgresServerUrl'), statement);
 }

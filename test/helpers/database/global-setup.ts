@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type QueryResult } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { stopServer } from '../../../src/dev/server.ts';
@@ -46,28 +46,31 @@ async function startServer(): Promise<TestServer> {
 /** Uses a server of the developer, and removes only the test databases from it at the end. */
 function serverOf(serverUrl: string): TestServer {
   const close = async (): Promise<void> => {
-    const { rows } = await onServer(
+    const databases = await executeAt<{ name: string }>(
       serverUrl,
       `select datname as name from pg_database where starts_with(datname, '${databasePrefix}')`,
     );
-    for (const { name } of rows as { name: string }[])
-      await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    for (const { name } of databases) await executeAt(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
   };
   return { serverUrl, close };
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
-  await onServer(serverUrl, `CREATE DATABASE ${templateName}`);
+  await executeAt(serverUrl, `CREATE DATABASE ${templateName}`);
   const template = new URL(serverUrl);
   template.pathname = `/${templateName}`;
   await migrate(template.href);
 }
 
-async function onServer(serverUrl: string, statement: string): Promise<QueryResult> {
-  const client = new Client({ connectionString: serverUrl });
+/** Executes a statement at the URL of a database, with a connection of its own. @returns the rows */
+export async function executeAt<Row extends QueryResultRow = Record<string, unknown>>(
+  connectionString: string,
+  statement: string,
+): Promise<Row[]> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
-    return await client.query(statement);
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { acquireStack } from '../../../src/dev/stack.ts';
 import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
 import { compiledModule } from '../../helpers/system/compiled.ts';
+import { executeAt } from '../../helpers/database/global-setup.ts';
 
 const copyInitialised = await initialisedPostgres();
 let home: string;
@@ -66,14 +66,6 @@ async function hold() {
   return acquireStack(readConfig({ ENRICH_DATA_DIR: home }), { postgres: true }, () => undefined);
 }
 
-async function execute(connectionString: string, statement: string): Promise<unknown[]> {
-  const client = new Client({ connectionString });
-  await client.connect();
-  const { rows } = await client.query(statement);
-  await client.end();
-  return rows;
-}
-
 /** Copies an initialised data directory, so that the embedded PostgreSQL starts faster. */
 function initialise(): void {
   copyInitialised(directories().postgres);
@@ -91,12 +83,12 @@ it('several commands share one embedded stack: the first starts it and the last 
 it('the next command replaces the servers of a killed command, keeps the data and stops the servers', async () => {
   initialise();
   const killed = await holdStack();
-  await execute(killed.databaseUrl, 'create table kept as select 42 as answer');
+  await executeAt(killed.databaseUrl, 'create table kept as select 42 as answer');
   await killed.end('SIGKILL');
   const left = runningPostgres()!;
   const stack = await hold();
   expect(stack.databaseUrl).toBe(killed.databaseUrl);
-  expect(await execute(stack.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  expect(await executeAt(stack.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
   expect(runningPostgres()!.pid).not.toBe(left.pid);
   await stack.release();
   expect(runningPostgres()).toBeUndefined();

@@ -1,25 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allowAnalyst, migrate, migrations } from '../../../src/db/migrate.ts';
-import { createTestDatabase } from '../../helpers/database/database.ts';
+import { createTestDatabase, onServer } from '../../helpers/database/database.ts';
 
 const role = `analyst_${randomBytes(4).toString('hex')}`;
 const notPermitted = { code: '42501' };
 let databaseUrl: string;
 let owner: pg.Pool;
 let analyst: pg.Pool;
-
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresServerUrl') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
 
 beforeAll(async () => {
   await onServer(`create role ${role} login password 'reads'`);
