@@ -6,7 +6,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
-import { expectRebuildEqual } from '../helpers/system/value-promise.ts';
+import { expectRebuildEqual } from '../helpers/database/contents.ts';
 import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 /** Tests in which Temporal or PostgreSQL is killed while a worker needs the server. */

@@ -10,6 +10,7 @@ import { openTestWarehouse } from '../helpers/database/database.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 import { readAllTablesAsText } from '../helpers/database/contents.ts';
 import { stepSequences, type WorldStep, openWorlds } from '../helpers/invented/warehouse-world.ts';
+import { noSignal } from '../helpers/warehouse/rows.ts';
 
 /**
  * The suite plays the same few sequences each time; `npm run property:dropped-rows` draws 500 new ones. With
@@ -18,7 +19,6 @@ import { stepSequences, type WorldStep, openWorlds } from '../helpers/invented/w
 const chosen = process.env['DROPPED_SEQUENCES'];
 const numRuns = Number(chosen ?? 2);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
-const { signal } = new AbortController();
 
 const cleared = await openTestWarehouse({ keepsPlans: true });
 const dropped = await openTestWarehouse({ keepsPlans: true });
@@ -65,20 +65,20 @@ async function play(
     states.push(ofWorld.toSorted().join('\n'));
   };
   for (const step of steps.slice(0, prunedAfter)) await world!.play(step);
-  await prune(warehouse, retention, signal);
+  await prune(warehouse, retention, noSignal);
   const rows = await warehouse.query<{ dropped: number }>`select sum(rows_dropped)::int as dropped from runs`;
   for (const step of steps.slice(prunedAfter)) await world!.play(step);
   await keepState();
-  for (const runId of world!.runs) await reconcileContacts(warehouse, runId, signal);
+  for (const runId of world!.runs) await reconcileContacts(warehouse, runId, noSignal);
   await keepState();
   await undoRun(
     warehouse,
     world!.runs[steps.length % world!.runs.length]!,
     { by: 'test', reason: '' },
-    signal,
+    noSignal,
   );
   await keepState();
-  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  expect(await rebuild(warehouse, { check: true, signal: noSignal })).toMatchObject({ differing: [] });
   const text = await readAllTablesAsText(warehouse);
   expect(world!.erasedTexts().filter((erased) => text.includes(erased))).toEqual([]);
   return { dropped: rows[0]!.dropped, states };

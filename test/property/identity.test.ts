@@ -17,6 +17,7 @@ import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
 import { alignCall } from '../helpers/invented/align-call.ts';
 import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
+import { testNote } from '../helpers/warehouse/rows.ts';
 
 /** A contact of an export with the human that it really is. */
 interface WorldRow {
@@ -466,7 +467,7 @@ describe('the warehouse assigns the same people to contacts as the identity rule
           let last = '';
           for (const source of sourcesOf(world, one)) last = await playRun(world, source, one);
           expect(await pairs()).toEqual(expected);
-          await undoRun(warehouse, last, { by: 'test', reason: undefined }, signal);
+          await undoRun(warehouse, last, testNote, signal);
           const undone = await warehouse.query`
             select 1 from enriched_contacts where source = (select source from runs where run_id = ${last})`;
           expect(undone).toEqual([]);

@@ -15,6 +15,7 @@ import {
   openWorlds,
   type World,
 } from '../helpers/invented/warehouse-world.ts';
+import { testNote, noSignal } from '../helpers/warehouse/rows.ts';
 
 /**
  * The suite plays the same few sequences each time; `npm run property:warehouse` draws new ones. `SEED=7 SEQUENCES=100`
@@ -28,8 +29,6 @@ const endOnFailure = process.env['SHRINK'] === undefined;
 const perDatabase = 100;
 /** Number of sequences that are played at the same time, in transactions that overlap. */
 const atOnce = 3;
-const { signal } = new AbortController();
-const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile();
 
 /** Draws after which steps retention removes all that it may, in all sequences of a database at once. */
@@ -106,7 +105,10 @@ async function projections(): Promise<readonly string[]> {
 }
 
 async function expectRebuilt(): Promise<void> {
-  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [], complete: true });
+  expect(await rebuild(warehouse, { check: true, signal: noSignal })).toMatchObject({
+    differing: [],
+    complete: true,
+  });
 }
 
 async function expectNothingReplaced(): Promise<void> {
@@ -146,15 +148,15 @@ async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
   // Decides about all changed contacts, as every run does at its end.
   for (const { runs } of worlds)
     for (const runId of runs.filter((run) => ended.has(run)))
-      await reconcileContacts(warehouse, runId, signal);
+      await reconcileContacts(warehouse, runId, noSignal);
   const whole = await projections();
   const undone = worlds.flatMap((world, index) => {
     const written = world.runs.filter((runId) => ended.has(runId));
     return world.hasSuppressed() ? [] : (written[index % written.length] ?? []);
   });
-  for (const runId of undone) await undoRun(warehouse, runId, note, signal);
+  for (const runId of undone) await undoRun(warehouse, runId, testNote, noSignal);
   await expectRebuilt();
-  for (const runId of undone) await revertUndo(warehouse, runId, signal);
+  for (const runId of undone) await revertUndo(warehouse, runId, noSignal);
   expect(await projections()).toEqual(whole);
 }
 
@@ -176,7 +178,7 @@ it(
         await follow(replica);
         if (!isPruned[round]) continue;
         const whole = await projections();
-        await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
+        await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, noSignal);
         expect(await projections()).toEqual(whole);
         await expectNothingReplaced();
       }

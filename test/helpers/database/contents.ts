@@ -1,4 +1,8 @@
 import type { Warehouse } from '../../../src/db/database.ts';
+import type { Pool } from 'pg';
+import { expect } from 'vitest';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { noSignal } from '../warehouse/rows.ts';
 
 /**
  * Returns how many rows and index entries PostgreSQL has read from each table. The warehouse needs one session
@@ -48,4 +52,36 @@ export async function readColumnStatistics({ pool }: Warehouse): Promise<string>
     `select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname like 'enrichment%'`,
   );
   return rows[0]!.dump;
+}
+
+/** Expects that a rebuild from the log gives the same warehouse. It computes every person again. */
+export async function expectRebuildEqual(warehouse: Warehouse): Promise<void> {
+  expect(await rebuild(warehouse, { check: true, signal: noSignal })).toMatchObject({
+    differing: [],
+    complete: true,
+  });
+}
+
+/** Waits until statements of the database wait for a lock. @param count number of these statements */
+export function untilLockAwaited({ pool }: { readonly pool: Pool }, count = 1): Promise<void> {
+  const waiting = `
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return expect.poll(async () => (await pool.query(waiting)).rowCount, { interval: 10 }).toBe(count);
+}
+
+/** Reads all tables that the digest computes, to compare their content. */
+export function readComputedTables({ pool }: Warehouse): Promise<unknown[]> {
+  const tables = [
+    'enriched_contacts',
+    'people',
+    'person_history',
+    'organizations',
+    'person_phones',
+    'person_emails',
+  ];
+  return Promise.all(
+    tables.map(
+      async (table) => (await pool.query(`select t.* from ${table} t order by t::text`)).rows as unknown,
+    ),
+  );
 }

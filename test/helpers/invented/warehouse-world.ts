@@ -18,6 +18,7 @@ import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import fc from 'fast-check';
 import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
+import { identityCells, noSignal, testNote } from '../warehouse/rows.ts';
 
 const anyText = fc.constantFrom('a', 'b', null);
 const anyHuman = fc.nat(1);
@@ -104,8 +105,6 @@ export const stepSequences: fc.Arbitrary<readonly WorldStep[]> = fc.array(anythi
   maxLength: 6,
 });
 
-const { signal } = new AbortController();
-const note = { by: 'test', reason: undefined };
 const sources = ['one', 'one', 'one', 'one', 'two', 'two'] as const;
 const extras = {
   none: { reveal: [], waterfall: [] },
@@ -242,12 +241,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         contact_id: `${name}c${row.contact}`,
         raw: JSON.stringify(identity),
         keys: identityKeys(identity),
-        person_id: identity.personId ?? null,
-        email: identity.email ?? null,
-        hashed_email: identity.hashedEmail ?? null,
-        profile_url: identity.profileUrl ?? null,
-        first_name: identity.firstName ?? null,
-        last_name: identity.lastName ?? null,
+        ...identityCells(identity),
       })
       .execute();
     const dropped = await dropSuppressed(warehouse.database, runId, sql`select ${rowNumber}::int`);
@@ -267,7 +261,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
       const staged = await stage(runId, row);
       if (staged !== undefined) asked.push({ row, rowNumber: staged });
     }
-    await reconcileContacts(warehouse, runId, signal);
+    await reconcileContacts(warehouse, runId, noSignal);
     // A human that the call did not request can be awaited only with an id: without it, nothing shows who gets the
     // results.
     const awaited = humans.filter(
@@ -343,7 +337,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
       verdict,
     };
     try {
-      await recordDecision(warehouse, decision, note);
+      await recordDecision(warehouse, decision, testNote);
     } catch (error) {
       if (!(error instanceof UsageProblem)) throw error;
     }
@@ -361,22 +355,22 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         await stage(runs[step.run]!, step.row);
         await warehouse.query`
           update run_rows set outcome = 'duplicate' where run_id = ${runs[step.run]} and outcome is null`;
-        await reconcileContacts(warehouse, runs[step.run]!, signal);
+        await reconcileContacts(warehouse, runs[step.run]!, noSignal);
         return;
       case 'undo':
-        await undoRun(warehouse, runs[step.run]!, note, signal);
+        await undoRun(warehouse, runs[step.run]!, testNote, noSignal);
         return;
       case 'revert':
-        await revertUndo(warehouse, runs[step.run]!, signal);
+        await revertUndo(warehouse, runs[step.run]!, noSignal);
         return;
       case 'suppress':
         suppressions += 1;
         await warehouse.database
           .transaction()
-          .execute((transaction) => addSuppressions(transaction, keysOf(step.human), note));
+          .execute((transaction) => addSuppressions(transaction, keysOf(step.human), testNote));
         return;
       case 'erase':
-        await erase(warehouse, keysOf(step.human), note);
+        await erase(warehouse, keysOf(step.human), testNote);
         erased.add(step.human);
     }
   }
@@ -387,7 +381,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     const rows = await warehouse.query<{ id: string }>`
       select distinct attempt_id as id
       from webhook_deliveries where run_id = any(${runs}) and status = 'received'`;
-    for (const { id } of rows) await drainInbox(warehouse, { attemptId: id }, signal);
+    for (const { id } of rows) await drainInbox(warehouse, { attemptId: id }, noSignal);
   }
 
   return {

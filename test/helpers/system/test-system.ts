@@ -20,7 +20,7 @@ import { checkOutput } from '../outputs/output-schemas.ts';
 import { interruptHere, runHere, startWorkerHere, type WorkerHere } from './run-here.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
-import { expectRebuildEqual } from './value-promise.ts';
+import { expectRebuildEqual } from '../database/contents.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 

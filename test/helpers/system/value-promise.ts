@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { weakEvidence } from '../../../src/domain/identity/identity-evidence.ts';
-import { rebuild } from '../../../src/people/rebuild.ts';
 import type { Store } from '../../../src/sandbox/store.ts';
 
 /**
@@ -58,12 +57,6 @@ export async function expectValueKept({
     )
     .filter(({ id, value }) => !facts.has(`${id} ${value}`));
   expect(missing).toEqual([]);
-}
-
-/** Checks that a warehouse rebuilt from the log equals this one. It computes every person again: once a file. */
-export async function expectRebuildEqual(warehouse: Warehouse): Promise<void> {
-  const { signal } = new AbortController();
-  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [], complete: true });
 }
 
 /**

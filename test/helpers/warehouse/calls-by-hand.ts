@@ -4,12 +4,9 @@ import { recordAnswer } from './answers.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';
-import { readContact } from './scripted-calls.ts';
-import { testLookupRequest, stagedRun, type StagedRow } from './rows.ts';
+import { readContact, runningRunOf } from './scripted-calls.ts';
+import { testLookupRequest, type StagedRow } from './rows.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
@@ -19,13 +16,7 @@ export function inventPerson(): { row: StagedRow; person: Person } {
   names += 1;
   const email = `someone${names}@orbit.example`;
   return {
-    row: {
-      keys: [`email:${email}`],
-      email,
-      firstName: 'Some',
-      lastName: `One${names}`,
-      contactId: `c-${names}`,
-    },
+    row: { email, firstName: 'Some', lastName: `One${names}`, contactId: `c-${names}` },
     person: {
       id: `p-${names}`,
       first_name: 'Some',
@@ -49,10 +40,7 @@ export interface AdmittedCall {
 export function callsByHand(warehouse: TestWarehouse) {
   /** Begins a run, plans and claims its people, and admits them as one call in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
-    const { runId } = await stagedRun(warehouse, rows);
-    await planRows(warehouse, runId, testLookupRequest);
-    await reconcileContacts(warehouse, runId, new AbortController().signal);
-    await setRunStatus(warehouse, runId, 'running', undefined);
+    const runId = await runningRunOf(warehouse, rows);
     await openPage(warehouse, runId, 1, testLookupRequest);
     return admitAgain(runId);
   }
@@ -95,10 +83,10 @@ export function callsByHand(warehouse: TestWarehouse) {
 
   const contact = (contactId: string) => readContact(warehouse, contactId);
 
-  async function lookupOf(key: string) {
+  async function lookupOf({ email }: StagedRow) {
     const rows = await warehouse.query`
-      select *
-      from lookup_history join lookup_runs using (lookup_run) where key_hash = key_hash(${key}, 'test')`;
+      select * from lookup_history join lookup_runs using (lookup_run)
+      where key_hash = key_hash(${`email:${email}`}, 'test')`;
     return rows[0];
   }
 

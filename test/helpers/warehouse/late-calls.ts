@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
-import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
@@ -9,13 +7,12 @@ import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { recordAnswer, answerWith } from './answers.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { testLookupRequest, stagedRun, type StagedRow } from './rows.ts';
+import { testLookupRequest, stagedRun, type StagedRow, noSignal, neverFresh } from './rows.ts';
 import { admit } from './admit.ts';
-import { expect } from 'vitest';
-import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
+import { hashToken } from '../../../src/ledger/admit.ts';
+import { endPlayedRun } from './scripted-calls.ts';
 
 let names = 0;
 
@@ -52,7 +49,6 @@ export async function callWithPhones(
   names += 1;
   const call = names;
   const people = ['a', 'b', 'c'].map((letter) => ({
-    keys: [`email:${letter}${call}@orbit.example`],
     email: `${letter}${call}@orbit.example`,
     firstName: 'Ada',
     lastName: `Novak${letter}${call}`,
@@ -75,11 +71,7 @@ export async function callAgain(
 
 /** Returns the rows of an export with the people of a call. */
 export function rowsOfCall(call: PhonesCall): StagedRow[] {
-  return call.people.map(({ identity, contactId }) => ({
-    ...identity,
-    keys: identityKeys(identity),
-    contactId,
-  }));
+  return call.people.map(({ identity, contactId }) => ({ ...identity, contactId }));
 }
 
 async function openCall(
@@ -97,8 +89,7 @@ async function openCall(
     run.runId,
     { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
   ]);
-  const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-  await planRows(warehouse, run.runId, { ...testLookupRequest, freshness });
+  await planRows(warehouse, run.runId, { ...testLookupRequest, freshness: neverFresh });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
   const admission = await admit(warehouse.database, {
@@ -190,17 +181,12 @@ export async function storeDeliveryFor(
   call: PhonesCall,
   content: Buffer,
 ): Promise<void> {
-  await storeDeliveries(warehouse, [
-    {
-      tokenHash: createHash('sha256').update(call.token).digest(),
-      body: content,
-    },
-  ]);
+  await storeDeliveries(warehouse, [{ tokenHash: hashToken(call.token), body: content }]);
 }
 
 /** Applies the deliveries in the inbox of a call. */
 export async function drainCall(warehouse: TestWarehouse, call: PhonesCall): Promise<void> {
-  await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
+  await drainInbox(warehouse, { attemptId: call.attemptId }, noSignal);
 }
 
 /** Delivers a late result to a call, and applies it. */
@@ -283,8 +269,6 @@ export function waterfallBody(
   };
 }
 
-const { signal } = new AbortController();
-
 /** Extras of a call without reveals and without late results. */
 export const noExtras: LateExtras = { reveal: [], waterfall: [] };
 
@@ -292,16 +276,10 @@ export const noExtras: LateExtras = { reveal: [], waterfall: [] };
 export const phonesOfBody = ['+14155550100', '+14155550101', '+14155550102'];
 export const noMatches = [null, null, null];
 
-/** Ends the run of a call as the product does. */
-export async function endCall(warehouse: TestWarehouse, call: PhonesCall): Promise<void> {
-  await reconcileContacts(warehouse, call.runId, signal);
-  await endRun(warehouse, call.runId, 'finished', undefined);
-}
-
 /** Makes a call of a run that has ended; the answer was recorded, and no phones have arrived. */
 export async function endedCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
   const call = await answeredCall(warehouse, extras);
-  await endCall(warehouse, call);
+  await endPlayedRun(warehouse, call.runId);
   return call;
 }
 
@@ -313,11 +291,6 @@ export async function phonesOf(warehouse: TestWarehouse, call: PhonesCall): Prom
     [call.people.map(({ contactId }) => contactId)],
   );
   return rows.map(({ phone }) => phone);
-}
-
-/** Expects that a rebuild from the log gives the same warehouse. */
-export async function expectRebuilt(warehouse: TestWarehouse): Promise<void> {
-  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 }
 
 /** Makes a call for three people with its answer and all phones, in a run that is still in progress. */

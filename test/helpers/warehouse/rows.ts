@@ -11,6 +11,13 @@ import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
 import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import {
+  fieldOfColumn,
+  identityColumns,
+  type Identity,
+  type IdentityColumns,
+} from '../../../src/domain/identity/identity.ts';
 
 /** Service, freshness and field groups of the look-ups in tests. */
 export const testLookupRequest: LookupRequest = {
@@ -19,20 +26,22 @@ export const testLookupRequest: LookupRequest = {
   service: 'test',
 };
 
+/** Freshness of a run that looks up every person again. */
+export const neverFresh = { enrichedSeconds: 0, notFoundSeconds: 0 };
+
+/** The user and the reason of a command in tests. */
+export const testNote = { by: 'test', reason: undefined };
+
+/** A signal that never stops its work. */
+export const noSignal = new AbortController().signal;
+
 /** One staged row of an export. */
-export interface StagedRow {
-  readonly keys: readonly string[];
+export interface StagedRow extends Identity {
+  /** Default: the keys that staging computes. */
+  readonly keys?: readonly string[];
   readonly optedOut?: boolean;
   readonly optedOutOfCalls?: boolean;
   readonly outcome?: Outcome;
-  readonly email?: string;
-  readonly otherEmails?: readonly string[];
-  readonly personId?: string;
-  readonly hashedEmail?: string;
-  readonly profileUrl?: string;
-  readonly firstName?: string;
-  readonly lastName?: string;
-  readonly organizationName?: string;
   readonly contactId?: string;
 }
 
@@ -73,24 +82,24 @@ export async function stagedRun(
     contact_id: row.contactId ?? `contact-${index + 1}`,
     outcome: row.outcome ?? null,
     raw: '[]',
-    keys: [...row.keys],
+    keys: [...(row.keys ?? identityKeys(row))],
     opted_out: row.optedOut ?? false,
     opted_out_of_calls: row.optedOutOfCalls ?? false,
-    email: row.email ?? null,
-    other_emails: row.otherEmails ? [...row.otherEmails] : null,
-    person_id: row.personId ?? null,
-    profile_url: row.profileUrl ?? null,
-    first_name: row.firstName ?? null,
-    last_name: row.lastName ?? null,
-    organization_name: row.organizationName ?? null,
+    ...identityCells(row),
   }));
   if (staged.length > 0) await warehouse.database.insertInto('run_rows').values(staged).execute();
   await warehouse.database
     .updateTable('runs')
-    .set({ rows_staged: rows.length, ingested_at: new Date(), source: 'generic' })
+    .set({ rows_staged: rows.length, ingested_at: new Date(), source: spec.options.source ?? 'generic' })
     .where('run_id', '=', run.runId)
     .execute();
   return run;
+}
+
+/** Returns the identifying columns of a row. */
+export function identityCells(identity: Identity) {
+  const cells = identityColumns.map((column) => [column, identity[fieldOfColumn[column]] ?? null]);
+  return Object.fromEntries(cells) as { -readonly [Column in keyof IdentityColumns]: string & string[] };
 }
 
 /** Begins a run with status `running`, its own budget and 1,500 rows without an outcome. */
@@ -192,6 +201,5 @@ export async function addToSuppressionList(
   { database }: Warehouse,
   ...keys: readonly string[]
 ): Promise<void> {
-  const note = { by: 'test', reason: undefined };
-  await database.transaction().execute((transaction) => addSuppressions(transaction, keys, note));
+  await database.transaction().execute((transaction) => addSuppressions(transaction, keys, testNote));
 }

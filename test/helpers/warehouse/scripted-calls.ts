@@ -2,15 +2,16 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer, answerWith } from './answers.ts';
-import type { Freshness } from '../../../src/domain/runs/freshness.ts';
-import { lookupRequestOf } from '../../../src/runs/pages.ts';
+import { lookupRequestOf, openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { testLookupRequest, stagedRun, testSpec, type StagedRow } from './rows.ts';
+import { testLookupRequest, stagedRun, testSpec, type StagedRow, outcomesOf, noSignal } from './rows.ts';
 import { admit } from './admit.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 
 /** The people of a test's call, and the reveals and waterfalls that the call requests. */
 export interface ScriptedCall {
@@ -19,38 +20,64 @@ export interface ScriptedCall {
   readonly waterfall?: readonly ('email' | 'phone')[];
 }
 
-/** Begins a planned run with status `running`. */
-export async function runningRunOf(
+/** Begins a planned run. */
+export async function plannedRun(
   warehouse: TestWarehouse,
   rows: readonly StagedRow[],
-  options: {
-    readonly waterfall?: readonly ('email' | 'phone')[];
-    readonly source?: string;
-    readonly freshness?: Freshness;
-    readonly service?: string;
-  } = {},
+  options: Partial<RunOptions> = {},
 ): Promise<string> {
   const spec = testSpec();
-  const { service = testLookupRequest.service, freshness = testLookupRequest.freshness } = options;
-  const run = await stagedRun(warehouse, rows, {
-    ...spec,
-    options: {
-      ...spec.options,
-      service,
-      waterfall: [...(options.waterfall ?? [])],
-      ...(options.freshness && { freshness: options.freshness }),
-    },
-  });
-  if (options.source !== undefined)
-    await warehouse.database
-      .updateTable('runs')
-      .set({ source: options.source })
-      .where('run_id', '=', run.runId)
-      .execute();
-  await planRows(warehouse, run.runId, { ...testLookupRequest, service, freshness });
-  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
-  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  const run = await stagedRun(warehouse, rows, { ...spec, options: { ...spec.options, ...options } });
+  await planRows(warehouse, run.runId, lookupRequestOf(run.options));
   return run.runId;
+}
+
+/** Begins a planned run with status `running`. */
+export async function runningRunOf(...of: Parameters<typeof plannedRun>): Promise<string> {
+  const [warehouse] = of;
+  const runId = await plannedRun(...of);
+  await reconcileContacts(warehouse, runId, noSignal);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  return runId;
+}
+
+/** Plans a run of rows. @returns the outcome of each row; null: the run would request the person */
+export async function plannedOutcomes(...of: Parameters<typeof plannedRun>): Promise<(string | null)[]> {
+  return outcomesOf(of[0], await plannedRun(...of));
+}
+
+/** Plans a run of rows and opens its page. @returns the outcome of each row */
+export async function openedOutcomes(
+  warehouse: TestWarehouse,
+  rows: readonly StagedRow[],
+): Promise<(string | null)[]> {
+  const runId = await plannedRun(warehouse, rows);
+  await openPage(warehouse, runId, 1, testLookupRequest);
+  return outcomesOf(warehouse, runId);
+}
+
+/** Plays a run whose call returns these people. @returns the id of the run */
+export async function playRun(
+  warehouse: TestWarehouse,
+  rows: readonly StagedRow[],
+  people: readonly (Person | null)[],
+  options: Partial<RunOptions> = {},
+): Promise<string> {
+  const runId = await runningRunOf(warehouse, rows, options);
+  await answerBatch(warehouse, { runId }, () => people);
+  await endPlayedRun(warehouse, runId);
+  return runId;
+}
+
+/** Ends a run as its workflow does. */
+export async function endPlayedRun(warehouse: TestWarehouse, runId: string): Promise<void> {
+  await reconcileContacts(warehouse, runId, noSignal);
+  await endRun(warehouse, runId, 'finished', undefined);
+}
+
+/** Returns the person of a row, as the service states it. */
+export function personOf({ email, firstName, lastName }: StagedRow, more: Partial<Person> = {}): Person {
+  return { id: `P-${email}`, first_name: firstName, last_name: lastName, email, ...more };
 }
 
 /**

@@ -127,20 +127,12 @@ export interface WrittenObservation {
   readonly recordedAt?: string;
   readonly runId: string;
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly organizationKey?: string;
 }
 
 /** Appends an observation to the log, and computes the person again. */
 export async function writeObservation(warehouse: Warehouse, said: WrittenObservation): Promise<void> {
-  const {
-    person,
-    kind = 'answer',
-    askedAt,
-    recordedAt = askedAt,
-    runId,
-    facts,
-    organizationKey = null,
-  } = said;
+  const { person, kind = 'answer', askedAt, recordedAt = askedAt, runId, facts } = said;
+  const { organization_id: id } = (facts['organization_name'] ?? {}) as { organization_id?: string };
   await writeFacts(warehouse, 'test', [
     {
       personKey: person,
@@ -151,8 +143,8 @@ export async function writeObservation(warehouse: Warehouse, said: WrittenObserv
       runId,
       attemptId: `attempt-${runId}`,
       deliveryId: kind === 'answer' ? null : `delivery-${runId}`,
-      organization_key: organizationKey,
-      organization: organizationKey === null ? null : {},
+      organization_key: id === undefined ? null : `id:${id}`,
+      organization: id === undefined ? null : {},
       identity_keys: [],
       match_keys: matchKeysOfIdentity({ personId: person }),
       facts: { ...(kind === 'answer' && { person_id: { person_id: person } }), ...facts },
@@ -174,6 +166,13 @@ export async function writeMatch(
 ): Promise<void> {
   const { source = 'hubspot', contactId, person: personKey, at, runId } = contact;
   await writeFacts(warehouse, 'test', [], [{ source, contactId, personKey, at, runId }]);
+}
+
+/** Writes an observation about a person, and that the contact with the name of the person is this person. */
+export async function writeContact(warehouse: Warehouse, said: WrittenObservation): Promise<void> {
+  await writeObservation(warehouse, said);
+  const { person, askedAt: at, runId } = said;
+  await writeMatch(warehouse, { contactId: person, person, at, runId });
 }
 
 /** Facts of an observation that has only a title. */

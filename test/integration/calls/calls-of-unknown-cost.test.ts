@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { markAttemptUnknown, closeWithoutCost } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
-import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, inventPerson } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
 import { rejectPerson } from '../../../src/calls/batches/enrich-batch.ts';
+import { bulkAnswer } from '../../helpers/servers/test-client.ts';
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, lookupOf } = callsByHand(warehouse);
@@ -53,10 +52,7 @@ it('a partial answer to a call of unknown cost lets the next run request the per
     matches: [known.person, null],
     credits_consumed: 1,
   };
-  const { partial } = readBulkAnswer(
-    { status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
-    serviceOperations.bulkMatch,
-  );
+  const { partial } = bulkAnswer(body);
   await record(call, answerWith([known.person, null], { partial }));
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'unknown']);
   expect(await claimsOf(call.runId)).toBe(0);
@@ -111,5 +107,5 @@ it('a person refused by the service gets the outcome rejected, counts as looked 
   });
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['rejected']);
   expect(await claimsOf(call.runId)).toBe(0);
-  expect(await lookupOf(row.keys[0]!)).toMatchObject({ found: false });
+  expect(await lookupOf(row)).toMatchObject({ found: false });
 });

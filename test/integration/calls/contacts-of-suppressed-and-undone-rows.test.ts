@@ -5,44 +5,34 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun, revertUndo } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { addToSuppressionList, outcomesOf } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf, readContact } from '../../helpers/warehouse/scripted-calls.ts';
-import { rebuild } from '../../../src/people/rebuild.ts';
+import {
+  addToSuppressionList,
+  outcomesOf,
+  testNote,
+  noSignal,
+  type StagedRow,
+  neverFresh,
+} from '../../helpers/warehouse/rows.ts';
+import {
+  answerBatch,
+  runningRunOf,
+  readContact,
+  personOf,
+  endPlayedRun,
+  playRun,
+} from '../../helpers/warehouse/scripted-calls.ts';
 import { erase } from '../../../src/privacy/erase.ts';
+import { expectRebuildEqual } from '../../helpers/database/contents.ts';
 
-const { signal } = new AbortController();
-const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
 describe('a contact with a suppressed newest row', () => {
-  const former = (contactId: string) => ({
-    keys: [`email:ada.${contactId}@one.example`],
-    email: `ada.${contactId}@one.example`,
-    firstName: 'Ada',
-    lastName: 'Novak',
-    contactId,
-  });
-  const heir = (contactId: string) => ({
-    keys: [`email:zoe.${contactId}@two.example`],
-    email: `zoe.${contactId}@two.example`,
-    firstName: 'Zoe',
-    lastName: 'Quist',
-    contactId,
-  });
-  const personOf = ({ email, firstName, lastName }: ReturnType<typeof former>) => ({
-    id: `P-${email}`,
-    first_name: firstName,
-    last_name: lastName,
-    email,
-  });
-
-  async function enriched(row: ReturnType<typeof former>, source: string): Promise<void> {
-    const runId = await runningRunOf(warehouse, [row], { source });
-    await answerBatch(warehouse, { runId }, () => [personOf(row)]);
-    await reconcileContacts(warehouse, runId, signal);
-    await endRun(warehouse, runId, 'finished', undefined);
-  }
+  const ada = { firstName: 'Ada', lastName: 'Novak' };
+  const former = (contactId: string) => ({ ...ada, email: `ada.${contactId}@one.example`, contactId });
+  const zoe = { firstName: 'Zoe', lastName: 'Quist' };
+  const heir = (contactId: string) => ({ ...zoe, email: `zoe.${contactId}@two.example`, contactId });
+  const enriched = (row: StagedRow) => playRun(warehouse, [row], [personOf(row)], { source: 'crm' });
 
   const listed = (email: string): Promise<unknown> => addToSuppressionList(warehouse, `email:${email}`);
 
@@ -50,7 +40,7 @@ describe('a contact with a suppressed newest row', () => {
     'a contact loses its person if a newer suppressed row names another person (%s); an undo restores it',
     async (how) => {
       const contactId = `heir-${how.length}`;
-      await enriched(former(contactId), 'crm');
+      await enriched(former(contactId));
       if (how === 'on the suppression list') await listed(heir(contactId).email);
       const row = { ...heir(contactId), optedOut: how === 'opted out' };
       const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
@@ -60,11 +50,11 @@ describe('a contact with a suppressed newest row', () => {
         await openPage(warehouse, runId, 1, lookupRequestOf(options));
       }
       expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-      await reconcileContacts(warehouse, runId, signal);
+      await reconcileContacts(warehouse, runId, noSignal);
       expect(await contact(contactId)).toBeUndefined();
-      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
       await endRun(warehouse, runId, 'finished', undefined);
-      await undoRun(warehouse, runId, note, signal);
+      await undoRun(warehouse, runId, testNote, noSignal);
       expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
     },
   );
@@ -73,15 +63,12 @@ describe('a contact with a suppressed newest row', () => {
     'a contact loses its person if a run has two rows of its CRM record with different people (order %#)',
     async (people) => {
       const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
-      await enriched(former(id), 'crm');
-      await enriched({ ...heir(id), contactId: `${id}-elsewhere` }, 'crm');
-      const runId = await runningRunOf(
-        warehouse,
-        people.map((rowOf) => rowOf(id)),
-        { source: 'crm' },
-      );
+      await enriched(former(id));
+      await enriched({ ...heir(id), contactId: `${id}-elsewhere` });
+      const rows = people.map((rowOf) => rowOf(id));
+      const runId = await runningRunOf(warehouse, rows, { source: 'crm' });
       expect(await outcomesOf(warehouse, runId)).toEqual(['duplicate', 'duplicate']);
-      await reconcileContacts(warehouse, runId, signal);
+      await reconcileContacts(warehouse, runId, noSignal);
       expect(await contact(id)).toBeUndefined();
     },
   );
@@ -90,12 +77,12 @@ describe('a contact with a suppressed newest row', () => {
     'a contact keeps its person if its newer, suppressed row names the same person (%s)',
     async (how) => {
       const contactId = `same-${how.length}`;
-      await enriched(former(contactId), 'crm');
+      await enriched(former(contactId));
       if (how === 'on the suppression list') await listed(former(contactId).email);
       const row = { ...former(contactId), optedOut: how === 'opted out' };
       const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
       expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
       expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
     },
   );
@@ -104,15 +91,9 @@ describe('a contact with a suppressed newest row', () => {
 it('a personal e-mail on the suppression list in an answer suppresses the row and removes the answer', async () => {
   await addToSuppressionList(warehouse, 'email:ada.private@home.example');
   const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
-  const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
+  const runId = await runningRunOf(warehouse, [row]);
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [
-    {
-      id: 'P7',
-      first_name: 'Ada',
-      last_name: 'Seven',
-      email: 'ada7@one.example',
-      personal_emails: ['Ada.Private@home.example'],
-    },
+    personOf(row, { personal_emails: ['Ada.Private@home.example'] }),
   ]);
   expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
   expect(await contact('listed')).toBeUndefined();
@@ -124,17 +105,8 @@ it('a personal e-mail on the suppression list in an answer suppresses the row an
 
 it('an answer with a suppressed person suppresses the row and its duplicates, and clears their cells', async () => {
   await addToSuppressionList(warehouse, 'person:P8');
-  const row = {
-    firstName: 'Ada',
-    lastName: 'Eight',
-    organizationName: 'Orbit',
-    keys: ['name:ada eight|orbit'],
-  };
-  const rows = [
-    row,
-    { ...row, contactId: 'again' },
-    { ...row, lastName: 'Nine', keys: ['name:ada nine|orbit'] },
-  ];
+  const row = { firstName: 'Ada', lastName: 'Eight', organizationName: 'Orbit' };
+  const rows = [row, { ...row, contactId: 'again' }, { ...row, lastName: 'Nine' }];
   const runId = await runningRunOf(warehouse, rows);
   await answerBatch(warehouse, { runId }, () => [
     { id: 'P8', first_name: 'Ada', last_name: 'Eight', organization: { name: 'Orbit' } },
@@ -150,91 +122,53 @@ it('an answer with a suppressed person suppresses the row and its duplicates, an
 });
 
 it('a contact of two runs gets the person of the run that began later, also if that run ends first', async () => {
-  const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
-  const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
-  const runs = [];
-  for (const row of [ada, zoe])
-    runs.push(
-      await runningRunOf(warehouse, [{ ...row, lastName: 'Novak', contactId: 'at-once' }], {
-        source: 'crm',
-      }),
-    );
-  for (const [index, { email, firstName }] of [
-    [1, zoe],
-    [0, ada],
-  ] as const) {
-    const person = { id: `P-${email}`, first_name: firstName, last_name: 'Novak', email };
-    await answerBatch(warehouse, { runId: runs[index]! }, () => [person]);
-    await reconcileContacts(warehouse, runs[index]!, signal);
-    await endRun(warehouse, runs[index]!, 'finished', undefined);
+  const row = { lastName: 'Novak', contactId: 'at-once' };
+  const ada = { ...row, email: 'ada@at-once.example', firstName: 'Ada' };
+  const zoe = { ...row, email: 'zoe@at-once.example', firstName: 'Zoe' };
+  const first = await runningRunOf(warehouse, [ada], { source: 'crm' });
+  const second = await runningRunOf(warehouse, [zoe], { source: 'crm' });
+  for (const [runId, of] of [[second, zoe] as const, [first, ada] as const]) {
+    await answerBatch(warehouse, { runId }, () => [personOf(of)]);
+    await endPlayedRun(warehouse, runId);
     expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
   }
-  await undoRun(warehouse, runs[1]!, note, signal);
+  await undoRun(warehouse, second, testNote, noSignal);
   expect(await contact('at-once')).toMatchObject({ first_name: 'Ada' });
-  await revertUndo(warehouse, runs[1]!, signal);
+  await revertUndo(warehouse, second, noSignal);
   expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
 });
 
 describe('the contact of an undone run when the undo is reverted', () => {
-  const ada = {
-    keys: ['email:ada@revert.example'],
-    email: 'ada@revert.example',
-    firstName: 'Ada',
-    lastName: 'Novak',
-    contactId: 'reverted',
-  };
-
-  async function runOf(row: typeof ada, source: string, found: boolean): Promise<string> {
-    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-    const runId = await runningRunOf(warehouse, [row], { source, freshness });
-    const person = { id: `P-${row.email}`, first_name: row.firstName, last_name: 'Novak', email: row.email };
-    await answerBatch(warehouse, { runId }, () => [found ? person : null]);
-    await reconcileContacts(warehouse, runId, signal);
-    await endRun(warehouse, runId, 'finished', undefined);
-    return runId;
-  }
+  const ada = { email: 'ada@revert.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reverted' };
+  const runOf = (row: StagedRow, source: string) =>
+    playRun(warehouse, [row], [personOf(row)], { source, freshness: neverFresh });
+  const decisionsOf = (contacts: string) => warehouse.query`
+    select contact_id, person_key, evidence, asked, run_id, row_number
+    from contacts where contact_id like ${`${contacts}%`} order by contact_id`;
 
   it('completing an interrupted revert restores all contacts, although another run reconciled in between', async () => {
-    const first = await runOf(ada, 'crm-1', true);
-    const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
-    const decisions = () =>
-      warehouse.pool.query(
-        `select contact_id, person_key, evidence, asked, run_id, row_number
-         from contacts where contact_id like 'reverted%' order by contact_id`,
-      );
-    const { rows: before } = await decisions();
-    await undoRun(warehouse, first, note, signal);
+    const first = await runOf(ada, 'crm-1');
+    const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2');
+    const before = await decisionsOf('reverted');
+    await undoRun(warehouse, first, testNote, noSignal);
     expect(await revertUndo(warehouse, first, AbortSignal.abort())).toMatchObject({ complete: false });
-    await reconcileContacts(warehouse, second, signal);
-    await revertUndo(warehouse, first, signal);
-    expect((await decisions()).rows).toEqual(before);
+    await reconcileContacts(warehouse, second, noSignal);
+    await revertUndo(warehouse, first, noSignal);
+    expect(await decisionsOf('reverted')).toEqual(before);
   });
 
-  /** A contact that the run `own` gives to another person. The run `other` gives its first person another contact. */
-  async function becomesAnother(name: string) {
-    const row = (first: string, contactId: string) => {
-      const email = `${first}@${name}.example`;
-      return { ...ada, email, keys: [`email:${email}`], contactId };
-    };
-    await runOf(row('ada', name), `${name}-1`, true);
-    await runOf(row('zoe', `${name}-zoe`), `${name}-2`, true);
-    const own = await runOf(row('zoe', name), `${name}-1`, true);
-    const other = await runOf(row('ada', `${name}-ada`), `${name}-2`, true);
-    const decisions = async () => {
-      return warehouse.query`
-        select contact_id, person_key, evidence, asked, run_id, row_number
-        from contacts where contact_id like ${name} || '%' order by contact_id`;
-    };
-    return { own, other, decisions, before: await decisions() };
-  }
-
   it('completing an interrupted revert restores all contacts, although another revert ran in between', async () => {
-    const { own, other, decisions, before } = await becomesAnother('half');
-    for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
+    const row = (first: string, contactId: string) => ({ ...ada, email: `${first}@half.example`, contactId });
+    await runOf(row('ada', 'half'), 'half-1');
+    await runOf(row('zoe', 'half-zoe'), 'half-2');
+    const own = await runOf(row('zoe', 'half'), 'half-1');
+    const other = await runOf(row('ada', 'half-ada'), 'half-2');
+    const before = await decisionsOf('half');
+    for (const runId of [own, other]) await undoRun(warehouse, runId, testNote, noSignal);
     expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
-    await revertUndo(warehouse, other, signal);
-    await revertUndo(warehouse, own, signal);
-    expect(await decisions()).toEqual(before);
+    await revertUndo(warehouse, other, noSignal);
+    await revertUndo(warehouse, own, noSignal);
+    expect(await decisionsOf('half')).toEqual(before);
   });
 });
 
@@ -242,14 +176,12 @@ it('erasing the person of the newest row does not give the contact the person of
   const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
   const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
   for (const row of [ada, zoe]) {
-    const runId = await runningRunOf(warehouse, [{ keys: [`email:${row.email}`], ...row }]);
-    await reconcileContacts(warehouse, runId, signal);
-    const person = { id: 'P-erased', first_name: 'Ada', last_name: 'Novak', email: ada.email };
-    await answerBatch(warehouse, { runId }, () => [row === ada ? person : null]);
+    const runId = await runningRunOf(warehouse, [row]);
+    await answerBatch(warehouse, { runId }, () => [row === ada ? personOf(ada) : null]);
     await endRun(warehouse, runId, 'finished', undefined);
   }
   expect(await contact('inherited')).toBeUndefined();
-  await erase(warehouse, [`email:${zoe.email}`], note);
-  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+  await erase(warehouse, [`email:${zoe.email}`], testNote);
+  await expectRebuildEqual(warehouse);
   expect(await contact('inherited')).toBeUndefined();
 });

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, noSignal } from '../../helpers/warehouse/rows.ts';
+import { bulkAnswer } from '../../helpers/servers/test-client.ts';
 import documented from '../../unit/service/documented-fields.json' with { type: 'json' };
 
 const warehouse = await warehouseOfFile();
@@ -15,8 +14,7 @@ const { callInFlight, record, moneyOf, contact } = callsByHand(warehouse);
 function answerAsRead(person: object): AnswerToRecord {
   const matches = JSON.stringify([person]).replace('"12345678901234567"', '12345678901234567');
   const body = `\ufeff{"request_id":-9007199254740993123,"credits_consumed":1,"matches":${matches}}`;
-  const http = { status: 200, headers: {}, body: Buffer.from(body), receivedAt: 0 };
-  return readBulkAnswer(http, serviceOperations.bulkMatch);
+  return bulkAnswer(body);
 }
 
 async function saidBy({ attemptId }: AdmittedCall) {
@@ -66,7 +64,7 @@ it('a person with an unreadable employer is not matched to a row by name and emp
       employment_history: [{ organization_name: 'Fjord' }],
     }),
   );
-  await reconcileContacts(warehouse, call.runId, new AbortController().signal);
+  await reconcileContacts(warehouse, call.runId, noSignal);
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
   expect(await contact(named.contactId!)).toBeUndefined();
   expect(await moneyOf(call.runId)).toEqual([0, 1]);

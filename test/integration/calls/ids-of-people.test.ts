@@ -3,8 +3,6 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith, recordAnswer } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { randomBytes } from 'node:crypto';
-import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { serviceOperations } from '../../../src/service/client.ts';
 import {
   readCallCredits,
   callWithPhones,
@@ -12,6 +10,8 @@ import {
   phonesBody,
 } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { personOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { bulkAnswer } from '../../helpers/servers/test-client.ts';
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, record } = callsByHand(warehouse);
@@ -24,7 +24,7 @@ function ofOneId() {
   return [one, { ...two, person }] as const;
 }
 
-async function contactsOf(people: ReturnType<typeof ofOneId>): Promise<unknown[]> {
+async function contactsOf(people: readonly ReturnType<typeof inventPerson>[]): Promise<unknown[]> {
   return warehouse.query`
     select contact_id, last_name, email from enriched_contacts
     where contact_id = any(${people.map(({ row }) => row.contactId)})`;
@@ -72,11 +72,10 @@ it('two contacts of one person id both show the new last name that a later answe
     const call = await callInFlight([{ ...row, lastName: person.last_name! }]);
     await record(call, answerWith([person]));
   }
-  const { rows } = await warehouse.pool.query(
-    'select last_name from enriched_contacts where contact_id = any($1)',
-    [[before.row.contactId, after.row.contactId]],
-  );
-  expect(rows).toEqual([{ last_name: 'Married' }, { last_name: 'Married' }]);
+  expect(await contactsOf([before, after])).toMatchObject([
+    { last_name: 'Married' },
+    { last_name: 'Married' },
+  ]);
 });
 
 it.each([
@@ -86,19 +85,13 @@ it.each([
   const call = await callWithPhones(warehouse);
   const { runId, attemptId, people } = call;
   const ids = [id, ...call.ids.slice(1)];
-  const matches = people.map(({ identity: { firstName, lastName, email } }, index) => ({
-    id: ids[index],
-    first_name: firstName,
-    last_name: lastName,
-    email,
-  }));
-  const body = Buffer.from(JSON.stringify({ request_id: 1, credits_consumed: 3, matches }));
+  const matches = people.map(({ identity }, index) => personOf(identity, { id: ids[index]! }));
   await recordAnswer(warehouse, {
     attemptId,
     people,
     asked: { ...call.extras, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-    answer: readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, serviceOperations.bulkMatch),
+    answer: bulkAnswer({ request_id: 1, credits_consumed: 3, matches }),
   });
   expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
   await deliverTo(warehouse, call, phonesBody(ids, 24));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, beforeEach } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import { type ServiceClient, serviceOperations } from '../../../src/service/client.ts';
@@ -7,6 +7,7 @@ import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { addToSuppressionList, runningRun } from '../../helpers/warehouse/rows.ts';
+import { readAnswer } from '../../helpers/servers/test-client.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -20,10 +21,19 @@ function matched(
   return matchPerson(dependencies, { person, reveal: [] });
 }
 
+/** The credits in all budgets: each call counts in the day budget and in the month budget. */
+async function books(): Promise<{ readonly settled: number; readonly reserved: number }> {
+  const rows = await warehouse.query`
+    select coalesce(sum(settled), 0)::float8 as settled, coalesce(sum(reserved), 0)::float8 as reserved
+    from budgets`;
+  return rows[0];
+}
+
+beforeEach(() => warehouse.query`truncate suppression_entries cascade`);
+
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() returns no person if %s is on the suppression list, and settles the price',
   async (key) => {
-    await warehouse.query`truncate suppression_entries cascade`;
     await addToSuppressionList(warehouse, key);
     const person = {
       id: 'p1',
@@ -35,12 +45,9 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     const client = {
       match: async () => ({ person, creditsConsumed: creditsFromWhole(1), rateLimits: [] }),
     };
-    // The price counts in the day budget and in the month budget.
-    const settled = async (): Promise<unknown> =>
-      (await warehouse.query`select sum(settled)::int as credits from budgets`)[0].credits;
-    const before = Number(await settled());
+    const { settled } = await books();
     await expect(matched(client)).rejects.toMatchObject({ type: 'match.found-suppressed' });
-    expect(await settled()).toBe(before + 2);
+    expect(await books()).toMatchObject({ settled: settled + 2 });
   },
 );
 
@@ -51,8 +58,7 @@ it.each([
 ])(
   'matchPerson() by %s sends no request if an earlier answer links the person to the suppression list',
   async (_, person, key) => {
-    await warehouse.query`
-      truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
+    await warehouse.query`truncate contact_matches, contact_records, observation_log, people cascade`;
     const runId = await runningRun(warehouse);
     for (const email of ['bo@former.example', 'bo@orbit.example'])
       await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });
@@ -67,25 +73,16 @@ it.each<[number, object]>([
 ])(
   'matchPerson() keeps its reservation after a %d response with body %o; the error names no attempt',
   async (status, body) => {
-    await warehouse.query`truncate suppression_entries cascade`;
-    const raw = Buffer.from(JSON.stringify(body));
-    const client = {
-      match: () =>
-        Promise.reject(
-          mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, serviceOperations.match),
-        ),
-    };
-    const held = async (): Promise<number> =>
-      Number((await warehouse.query`select sum(reserved) as held from budgets`)[0].held);
-    const before = await held();
+    const failure = mapFailure(readAnswer(body, status), serviceOperations.match);
+    const client = { match: () => Promise.reject(failure) };
+    const { reserved } = await books();
     const failed = matched(client);
     await expect(failed).rejects.toMatchObject({ next: expect.not.stringContaining('attempts') as string });
-    expect(await held()).toBe(before + 2);
+    expect(await books()).toMatchObject({ reserved: reserved + 2 });
   },
 );
 
 it('matchPerson() returns the person and keeps its reservation if the answer states an impossible price', async () => {
-  await warehouse.query`truncate suppression_entries cascade`;
   const client = {
     match: async () => ({
       person: { id: 'p2' },
@@ -93,13 +90,8 @@ it('matchPerson() returns the person and keeps its reservation if the answer sta
       rateLimits: [],
     }),
   };
-  const books = async (): Promise<unknown> =>
-    (
-      await warehouse.query`
-        select sum(settled)::int8 as settled, sum(reserved)::int as reserved from budgets`
-    )[0];
-  const before = (await books()) as { settled: string; reserved: number } | undefined;
+  const { settled, reserved } = await books();
   const answer = await matched(client);
   expect(answer.person).toEqual({ id: 'p2' });
-  expect(await books()).toEqual({ settled: before!.settled, reserved: before!.reserved + 2 });
+  expect(await books()).toEqual({ settled, reserved: reserved + 2 });
 });

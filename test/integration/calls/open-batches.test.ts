@@ -1,15 +1,13 @@
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { readOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, countFreeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { adoptService } from '../../../src/runs/planning/plan-run.ts';
-import { lookupRequestOf } from '../../../src/runs/pages.ts';
-import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { testLookupRequest, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -27,21 +25,8 @@ async function millisecondsToSlot(): Promise<number> {
 }
 
 it('an abandoned call keeps its rate slot until its deadline plus one rate window', async () => {
-  const { runId } = await stagedRun(warehouse, [
-    { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
-  ]);
-  await planRows(warehouse, runId, testLookupRequest);
-  await setRunStatus(warehouse, runId, 'running', undefined);
-  const people = await readOpenPeople(warehouse.database, runId, 1);
-  await admit(
-    warehouse.database,
-    {
-      runId,
-      rowNumbers: people.map(({ rowNumber }) => rowNumber),
-      deadlineSeconds,
-    },
-    limits,
-  );
+  const runId = await runningRunOf(warehouse, [{ email: 'a@orbit.example', contactId: 'a' }]);
+  await admit(warehouse.database, { runId, rowNumbers: [1], deadlineSeconds }, limits);
   await openBatches(dependencies(), runId, [1]);
 
   const rows = await warehouse.query`select status from attempts where run_id = ${runId}`;
@@ -49,25 +34,18 @@ it('an abandoned call keeps its rate slot until its deadline plus one rate windo
   // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline.
   // So the rate window of the call begins at the deadline.
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
-  await warehouse.pool.query(
-    `update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`,
-  );
+  await warehouse.query`
+    update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`;
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
 });
 
 it('a batch does not request phones for people who opted out of calls', async () => {
-  const spec = testSpec();
-  const run = await stagedRun(
-    warehouse,
-    [
-      { keys: ['email:b@orbit.example'], email: 'b@orbit.example', contactId: 'b', optedOutOfCalls: true },
-      { keys: ['email:c@orbit.example'], email: 'c@orbit.example', contactId: 'c' },
-    ],
-    { ...spec, options: { ...spec.options, reveal: ['email', 'phone'] } },
-  );
-  await planRows(warehouse, run.runId, lookupRequestOf(run.options));
-  await setRunStatus(warehouse, run.runId, 'running', undefined);
-  const [first, second] = await openBatches(dependencies(), run.runId, [1, 2]);
+  const rows = [
+    { email: 'b@orbit.example', contactId: 'b', optedOutOfCalls: true },
+    { email: 'c@orbit.example', contactId: 'c' },
+  ];
+  const runId = await runningRunOf(warehouse, rows, { reveal: ['email', 'phone'] });
+  const [first, second] = await openBatches(dependencies(), runId, [1, 2]);
   expect(first).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });
   expect(second).toMatchObject({
     people: [{ contactId: 'c' }],

@@ -1,15 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { serviceOperations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, inventPerson, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
-import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { bulkAnswer } from '../../helpers/servers/test-client.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
@@ -18,12 +16,10 @@ it('a person in an answer who fits no row is stored: a later run fills the conta
   const [asks, extra] = [inventPerson(), inventPerson()];
   const call = await callInFlight([asks.row]);
   await record(call, answerWith([null, extra.person]));
-  expect(await lookupOf(extra.row.keys[0]!)).toMatchObject({ found: true, field_group: 'profile' });
-  expect(await lookupOf(asks.row.keys[0]!)).toMatchObject({ found: false });
-  const later = await stagedRun(warehouse, [extra.row]);
-  expect(await planRows(warehouse, later.runId, testLookupRequest)).toMatchObject({ people: 0 });
-  await reconcileContacts(warehouse, later.runId, new AbortController().signal);
-  expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh']);
+  expect(await lookupOf(extra.row)).toMatchObject({ found: true, field_group: 'profile' });
+  expect(await lookupOf(asks.row)).toMatchObject({ found: false });
+  const later = await runningRunOf(warehouse, [extra.row]);
+  expect(await outcomesOf(warehouse, later)).toEqual(['fresh']);
   expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
 });
 
@@ -36,7 +32,7 @@ it('an answer sets the outcomes enriched, not_found and identity_mismatch, and f
 
   expect(await moneyOf(call.runId)).toEqual([0, 2]);
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
-  const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row.keys[0]!)));
+  const lookups = await Promise.all([found, missed, wrong].map(({ row }) => lookupOf(row)));
   // After a mismatch, found is null: the next call would return and bill the same stranger again.
   expect(lookups.map((lookup) => lookup.found)).toEqual([true, false, null]);
   expect(await contact(found.row.contactId!)).toMatchObject({
@@ -137,11 +133,7 @@ it('only 100 people of an answer with 5,002 are read, and the row of an unread p
     name: `Ada Novak${index}`,
   }));
   const matches = [known.person, ...strangers, beyond.person];
-  const body = Buffer.from(JSON.stringify({ credits_consumed: 2, matches }));
-  await record(
-    call,
-    readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, serviceOperations.bulkMatch),
-  );
+  await record(call, bulkAnswer({ credits_consumed: 2, matches }));
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
   expect(await moneyOf(call.runId)).toEqual([0, 2]);
   const rows = await warehouse.query<{ reason: string }>`

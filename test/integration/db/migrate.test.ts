@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { compareMigrations, migrate, migrations } from '../../../src/db/migrate.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 let databaseUrl: string;
 let pool: pg.Pool;
@@ -77,8 +78,7 @@ it('migrate() waits for an open transaction without blocking other transactions'
     migrated = true;
     return result;
   });
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await pool.query(waiting)).rows.length).toBe(1);
+  await untilLockAwaited({ pool });
   // This query queues behind the lock request of the migration, which gives way.
   await pool.query('select count(*) from enrichment.runs');
   expect(migrated).toBe(false);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isReadable } from '../../../src/db/analyst-role.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, testNote } from '../../helpers/warehouse/rows.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
@@ -47,7 +47,7 @@ it('the SQL in privacy.md lists when each person was first found, except suppres
     });
   await appendContact(warehouse, { contactId: 'ada', runId: 'r2', person: { id: 'ada', title: 'CTO' } });
   await addToSuppressionList(warehouse, 'person:ben');
-  await erase(warehouse, ['person:eve'], { by: 'test', reason: undefined });
+  await erase(warehouse, ['person:eve'], testNote);
   const { rows: said } = await warehouse.pool.query<{ first: Date }>(`
     select min(recorded_at) as first from observation_log where person_id = 'ada'`);
   const { rows } = await warehouse.pool.query(statement!);

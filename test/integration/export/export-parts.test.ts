@@ -7,7 +7,7 @@ import { exportTable } from '../../../src/export/export-table.ts';
 import { newestCursor, pruneChanges } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
-import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
+import { writeMatch, titleFacts, writeContact } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -45,15 +45,8 @@ async function replicaOf(files: ReadonlyMap<string, Buffer>): Promise<Row[]> {
 const warehouseRows = async (): Promise<Row[]> =>
   (await warehouse.pool.query<Row>('select contact_id as id, title from enriched_contacts order by 1')).rows;
 
-async function write(contactId: string, title: string, at: string): Promise<void> {
-  await writeObservation(warehouse, {
-    person: contactId,
-    askedAt: at,
-    runId: 'run-1',
-    facts: titleFacts(title),
-  });
-  await writeMatch(warehouse, { contactId, person: contactId, at, runId: 'run-1' });
-}
+const write = (person: string, title: string, askedAt: string): Promise<void> =>
+  writeContact(warehouse, { person, askedAt, runId: 'run-1', facts: titleFacts(title) });
 
 it('exportNextPart() writes all contacts in the first part, and then only changed and deleted contacts', async () => {
   const { folder, files, state } = folderOf();

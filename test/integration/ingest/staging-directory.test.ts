@@ -11,7 +11,7 @@ import type { StagedContent } from '../../../src/ingest/sources/staging-director
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
-import { testSpec } from '../../helpers/warehouse/rows.ts';
+import { testSpec, noSignal } from '../../helpers/warehouse/rows.ts';
 
 let access: ExportAccess;
 let content: string;
@@ -46,7 +46,7 @@ async function begin(from: StagedContent, kind: { planOnly: boolean }): Promise<
 
 function ingest(runId: string, from?: StagedContent): Promise<IngestOutcome> {
   return ingestRun({ warehouse, exportAccess: access }, runId, {
-    signal: new AbortController().signal,
+    signal: noSignal,
     onProgress: () => {},
     fetched: from?.path,
   });

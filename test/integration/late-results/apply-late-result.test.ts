@@ -23,6 +23,7 @@ import {
   type CallCredits,
   type PhonesCall as Call,
 } from '../../helpers/warehouse/late-calls.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -120,14 +121,6 @@ it('each delivery is applied once, although five drains of the inbox run at the 
   expect((await deliveries(call)).filter((status) => status === 'applied')).toHaveLength(4);
 });
 
-/** Counts the statements that wait for a lock. */
-async function waiters(): Promise<number> {
-  const rows = await warehouse.query<{ waiters: number }>`
-    select count(*)::int as waiters from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  return rows[0]!.waiters;
-}
-
 it.each(['answer', 'delivery'])(
   'a delivery that is applied while the answer of its call is recorded is settled once (%s first)',
   async (first) => {
@@ -150,7 +143,7 @@ it.each(['answer', 'delivery'])(
     const running: Promise<unknown>[] = [];
     for (const work of works) {
       running.push(work());
-      await expect.poll(waiters, { interval: 10 }).toBe(running.length);
+      await untilLockAwaited(warehouse, running.length);
     }
     await blocker.query('commit');
     blocker.release();

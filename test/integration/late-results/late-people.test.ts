@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { addToSuppressionList, testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { addToSuppressionList, testNote, noSignal } from '../../helpers/warehouse/rows.ts';
 import {
   answeredCall,
   callWithPhones,
@@ -14,6 +13,7 @@ import {
   type PhonesCall,
   emailsAndPhones,
 } from '../../helpers/warehouse/late-calls.ts';
+import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
@@ -52,11 +52,8 @@ async function answeredWithStranger(): Promise<PhonesCall> {
 }
 
 async function phoneOfLaterRow(): Promise<string | null | undefined> {
-  const later = await stagedRun(warehouse, [
-    { keys: [`email:${stranger.email}`], email: stranger.email, contactId: 'zoe', lastName: 'Quist' },
-  ]);
-  await planRows(warehouse, later.runId, { ...testLookupRequest, fieldGroups: ['profile', 'phone'] });
-  await reconcileContacts(warehouse, later.runId, new AbortController().signal);
+  const row = { email: stranger.email, contactId: 'zoe', lastName: 'Quist' };
+  await runningRunOf(warehouse, [row], { reveal: ['phone'] });
   const rows = await warehouse.query<{ phone: string | null }>`
     select phone from enriched_contacts where contact_id = 'zoe'`;
   return rows[0]?.phone;
@@ -78,7 +75,7 @@ it.each([
   if (isAfterEnd) await endRun(warehouse, call.runId, 'finished', undefined);
   const people = [{ id: call.ids[2], emails: [{ email: call.people[2]!.identity.email }] }];
   await deliver(call, { credits_consumed: 1, people });
-  if (!isAfterEnd) await reconcileContacts(warehouse, call.runId, new AbortController().signal);
+  if (!isAfterEnd) await reconcileContacts(warehouse, call.runId, noSignal);
   const rows = await warehouse.query<{ person_id: string; email: string }>`
     select person_id, email from enriched_contacts where contact_id = ${call.people[2]!.contactId}`;
   expect(rows).toEqual([{ person_id: call.ids[2], email: call.people[2]!.identity.email }]);
@@ -173,9 +170,8 @@ it.each(['before', 'after'] as const)(
       { status: 'settled', settled: 27 },
       { status: 'settled', settled: 3 },
     ]);
-    const { signal } = new AbortController();
     await endRun(warehouse, earlier.runId, 'finished', undefined);
-    await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, signal);
+    await undoRun(warehouse, earlier.runId, testNote, noSignal);
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
       '+14155550100',
       '+14155550101',

@@ -14,19 +14,20 @@ import {
   recordPhonesAnswer,
   rowsOfCall,
   type PhonesCall,
-  endCall,
-  expectRebuilt,
   noExtras,
   noMatches,
   phonesOfBody,
   phonesOf,
 } from '../../helpers/warehouse/late-calls.ts';
-import { testLookupRequest, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, stagedRun, testNote, noSignal } from '../../helpers/warehouse/rows.ts';
+import { expectRebuildEqual } from '../../helpers/database/contents.ts';
+import { endPlayedRun } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 
-/** Loses the answer of a call. */
-async function lose(call: PhonesCall): Promise<PhonesCall> {
+/** A call whose answer is lost. */
+async function lostCall(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
   const { attemptId, runId } = call;
   await warehouse.query`update attempts set status = 'unknown' where attempt_id = ${attemptId}`;
   await warehouse.query`update run_rows set outcome = 'unknown' where run_id = ${runId}`;
@@ -34,8 +35,11 @@ async function lose(call: PhonesCall): Promise<PhonesCall> {
   return call;
 }
 
-async function lostCall(): Promise<PhonesCall> {
-  return lose(await callWithPhones(warehouse));
+/** Delivers all phones of a call whose answer is lost. */
+async function lostCallWithPhones(): Promise<PhonesCall> {
+  const lost = await lostCall();
+  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  return lost;
 }
 
 /** A later call, without phones, for the people of a call. */
@@ -53,19 +57,17 @@ async function observationsOf(call: PhonesCall): Promise<string[]> {
 it.each(['pending', 'skipped'] as const)(
   'phones of a call without an answer reach contacts when a later answer has the phone status %s',
   async (status) => {
-    const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    const lost = await lostCallWithPhones();
     expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
     const later = await callAgain(warehouse, lost, { ids: lost.ids });
     await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
     expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
-    await expectRebuilt(warehouse);
+    await expectRebuildEqual(warehouse);
   },
 );
 
 it('phones of a call without an answer are stored under the person ids of the delivery', async () => {
-  const lost = await lostCall();
-  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const lost = await lostCallWithPhones();
   const people = await warehouse.query<{ id: string; said: string }>`
     select p.person_id as id, o.kind as said
     from person_phones p
@@ -73,17 +75,15 @@ it('phones of a call without an answer are stored under the person ids of the de
     join observations o on o.observation_id = (people.said_by ->> 'person_id')::bigint
     where p.attempt_id = ${lost.attemptId} order by 1`;
   expect(people).toEqual(lost.ids.map((id) => ({ id, said: 'phones' })));
-  await expectRebuilt(warehouse);
+  await expectRebuildEqual(warehouse);
 });
 
 it('after phones of a call without an answer arrive, the next run requests its people without phones', async () => {
   const lost = await lostCall();
+  const request = { ...testLookupRequest, fieldGroups: ['profile', 'phone'] };
   const plan = async () => {
     const { runId } = await stagedRun(warehouse, rowsOfCall(lost));
-    const { byLeftOut } = await planRows(warehouse, runId, {
-      ...testLookupRequest,
-      fieldGroups: ['profile', 'phone'],
-    });
+    const { byLeftOut } = await planRows(warehouse, runId, request);
     return byLeftOut.map(({ groups, people }) => [groups, people]);
   };
   expect(await plan()).toEqual([[[], 3]]);
@@ -96,34 +96,30 @@ it('after phones of a call without an answer arrive, the next run requests its p
 });
 
 it('undoing a run keeps phones of its call without an answer; discarding the answers removes them', async () => {
-  const lost = await lostCall();
-  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const lost = await lostCallWithPhones();
   const later = await laterCall(lost);
   await recordPhonesAnswer(warehouse, later);
-  await endCall(warehouse, lost);
-  const { signal } = new AbortController();
-  await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
+  await endPlayedRun(warehouse, lost.runId);
+  await undoRun(warehouse, lost.runId, testNote, noSignal);
   expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
-  await discardAnswers(warehouse, lost.runId, signal);
+  await discardAnswers(warehouse, lost.runId, noSignal);
   expect(await phonesOf(warehouse, later)).toEqual(noMatches);
-  await expectRebuilt(warehouse);
+  await expectRebuildEqual(warehouse);
 });
 
 it('an answer recorded after the delivery of its call settles both prices, and keeps each phone once', async () => {
-  const lost = await lostCall();
-  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const lost = await lostCallWithPhones();
   await recordPhonesAnswer(warehouse, lost);
   await drainCall(warehouse, lost);
   expect(await observationsOf(lost)).toEqual(lost.ids);
   expect(await phonesOf(warehouse, lost)).toEqual(phonesOfBody);
   expect(await readCallCredits(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
-  await expectRebuilt(warehouse);
+  await expectRebuildEqual(warehouse);
 });
 
 it('an erasure removes a person who is only in deliveries of a call without an answer', async () => {
-  const lost = await lostCall();
-  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const lost = await lostCallWithPhones();
   const { email } = lost.people[0]!.identity;
-  await erase(warehouse, [`email:${email}`], { by: 'test', reason: undefined });
+  await erase(warehouse, [`email:${email}`], testNote);
   expect(await observationsOf(lost)).toEqual([]);
 });

@@ -9,16 +9,12 @@ import {
   deliverTo,
   phonesBody,
 } from '../../helpers/warehouse/late-calls.ts';
+import { callsByHand } from '../../helpers/warehouse/calls-by-hand.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile();
 
-/** Reserved and settled credits of the run's budget. */
-async function moneyOf(runId: string): Promise<readonly number[]> {
-  const { rows } = await warehouse.pool.query('select reserved, settled from budgets where budget_id = $1', [
-    `run:${runId}`,
-  ]);
-  return [Number(rows[0].reserved), Number(rows[0].settled)];
-}
+const { moneyOf } = callsByHand(warehouse);
 
 it('decideAttempts() refuses more credits than the call has reserved, and changes no budget', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
@@ -143,13 +139,11 @@ it('decideAttempts() and the recording of answers do not deadlock', async () => 
   const decisions = calls.map(({ attemptId }) => ({ attemptId, credits: '0' }));
   const deciding = decideAttempts(warehouse, decisions);
   // The decision now waits for the lock on the claims.
-  await expect
-    .poll(async () => (await warehouse.query`select 1 from pg_locks where not granted`).length)
-    .toBeGreaterThan(0);
+  await untilLockAwaited(warehouse);
   await recording.query('update budgets set settled = settled + 1 where budget_id = $1', [
     `run:${first!.runId}`,
   ]);
   await recording.query('commit');
   recording.release();
-  await deciding;
+  await expect(deciding).resolves.toBeUndefined();
 });

@@ -11,17 +11,12 @@ import {
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
 const { ask, begin } = nextCalls(warehouse);
 
 beforeEach(() => emptyWindows(warehouse));
-
-async function connectionsThatWait(): Promise<number> {
-  const waiting = await warehouse.query`
-    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return waiting.length;
-}
 
 it.each([
   ['the time that the service names', 30, 30, 30],
@@ -46,7 +41,7 @@ it('a pause after a 429 stays although a call that was admitted before succeeds'
   const admitted = await warehouse.database.transaction().execute(async (transaction) => {
     await sql`select 1 from rate_scopes where scope = ${bulkMatchScope} for update`.execute(transaction);
     pausing = pauseEndpoint(warehouse.database, bulkMatchScope, 'refused', 20);
-    await expect.poll(connectionsThatWait).toBe(1);
+    await untilLockAwaited(warehouse);
     const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
     return acquireSlot(transaction, call, []);
   });

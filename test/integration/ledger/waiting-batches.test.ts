@@ -17,7 +17,13 @@ import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { setPriority, testLookupRequest, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
+import {
+  setPriority,
+  testLookupRequest,
+  planPeople,
+  runningRun,
+  noSignal,
+} from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
@@ -116,7 +122,7 @@ describe('a batch that waits for a rate slot', () => {
       onBudgetAlarm: () => {},
     } as unknown as AttemptDependencies;
     const [open] = await openBatches(dependencies, runId, [batch]);
-    const result = await enrichBatch(dependencies, open!, new AbortController().signal);
+    const result = await enrichBatch(dependencies, open!, noSignal);
     await queue.close();
     return result;
   }

@@ -6,11 +6,10 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { addToSuppressionList } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { addToSuppressionList, testNote, noSignal, neverFresh } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf, personOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ connections: 4 });
-const { signal } = new AbortController();
 const log = createLogger({ level: 'silent', format: 'json' });
 
 function sendDue(send: Channel['send'], withNames = false): Promise<void> {
@@ -29,25 +28,20 @@ async function sent(withNames = false): Promise<unknown[]> {
 /** Plays a nightly run that looks up a person again and finds this employer. */
 async function night(who: string, employer: string, source = 'generic'): Promise<string> {
   const email = `${who}@home.example`;
-  const named = { firstName: 'Ada', lastName: `Of ${who}` };
-  const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-  const rows = [{ contactId: who, email, keys: [`email:${email}`], ...named }];
-  const runId = await runningRunOf(warehouse, rows, { source, freshness });
-  const person = {
-    id: `id-${who}`,
-    first_name: named.firstName,
-    last_name: named.lastName,
+  const row = { contactId: who, email, firstName: 'Ada', lastName: `Of ${who}` };
+  const runId = await runningRunOf(warehouse, [row], { source, freshness: neverFresh });
+  const person = personOf(row, {
     title: `Lead at ${employer}`,
     email: `${who}@${employer}.example`,
     personal_emails: [email],
     organization: { id: `org-${employer}`, name: employer, primary_domain: `${employer}.example` },
-  };
+  });
   await answerBatch(warehouse, { runId }, () => [person]);
   await warehouse.query`update runs set status = 'finished', finished_at = now() where run_id = ${runId}`;
   return runId;
 }
 
-const undo = (runId: string) => undoRun(warehouse, runId, { by: 'somebody', reason: undefined }, signal);
+const undo = (runId: string) => undoRun(warehouse, runId, testNote, noSignal);
 
 it('a job change is notified once with its contacts, not again after a later run, a rebuild or an undo', async () => {
   await night('ada', 'acme');
@@ -59,9 +53,9 @@ it('a job change is notified once with its contacts, not again after a later run
   expect(await sent()).toEqual([{ event: 'job_change', ...occurrence, run_id: moved, contacts }]);
 
   await night('ada', 'orbit');
-  await rebuild(warehouse, { check: false, signal });
+  await rebuild(warehouse, { check: false, signal: noSignal });
   await undo(moved);
-  await revertUndo(warehouse, moved, signal);
+  await revertUndo(warehouse, moved, noSignal);
   expect(await sent()).toEqual([]);
   await night('ada', 'zenith');
   const jobs = { from_organization: 'orbit', to_title: 'Lead at zenith', to_organization: 'zenith' };

@@ -21,7 +21,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
-import { runningRun, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { runningRun, stagedRun, noSignal } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
 interface Posted {
@@ -209,7 +209,7 @@ describe('a notification command', () => {
     ];
     for (const name of secrets) vi.stubEnv(name, 'canary');
     vi.stubEnv('CHAT_ROOM', 'on-call');
-    await commandChannel(`env > '${file}'`).send('{}', new AbortController().signal);
+    await commandChannel(`env > '${file}'`).send('{}', noSignal);
     vi.unstubAllEnvs();
     const given = readFileSync(file, 'utf8');
     expect(given).not.toContain('canary');

@@ -8,7 +8,13 @@ import {
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
+import {
+  writeMatch,
+  writeObservation,
+  titleFacts,
+  writeContact,
+} from '../../helpers/warehouse/write-facts.ts';
+import { noSignal } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -30,8 +36,8 @@ async function rename(person: string, title: string, at: string): Promise<void> 
 
 async function newContact(person: string): Promise<string | undefined> {
   const start = await newestCursor(warehouse.database);
-  await rename(person, 'Analyst', '2026-01-01');
-  await writeMatch(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  const facts = titleFacts('Analyst');
+  await writeContact(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts });
   await expect
     .poll(async () => (await read(start)).some(({ contact_id }) => contact_id === person))
     .toBe(true);
@@ -80,7 +86,7 @@ it('readChanges() refuses a cursor if retention has removed changes after it', a
   await rename('p5', 'Lead', '2026-02-01');
   await rename('p5', 'Head', '2026-03-01');
   const [kept] = (await readOnce(2, cursor)).slice(-1);
-  const [noSignal, tomorrow] = [new AbortController().signal, sql<Date>`now() + interval '1 day'`];
+  const tomorrow = sql<Date>`now() + interval '1 day'`;
   const old = await countOldChanges(warehouse, tomorrow);
   expect(old).toBeGreaterThan(1);
   expect(await pruneChanges(warehouse, sql<null>`null::timestamptz`, noSignal)).toBe(0);

@@ -1,26 +1,18 @@
 import { afterAll, expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
-import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { findContactsWithoutPerson, recordDecision } from '../../../src/people/decisions/reviews.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { rebuild } from '../../../src/people/rebuild.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { outcomesOf, testNote, noSignal, neverFresh } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf, endPlayedRun, playRun } from '../../helpers/warehouse/scripted-calls.ts';
+import { expectRebuildEqual } from '../../helpers/database/contents.ts';
 
-const { signal } = new AbortController();
-const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 let companies = 0;
 
-afterAll(async () => {
-  const { differing } = await rebuild(warehouse, { check: true, signal });
-  if (differing.length > 0) throw new Error(`differs from the log: ${differing.join(', ')}`);
-});
+afterAll(() => expectRebuildEqual(warehouse));
 
 /** Two people of one name at a company, and its shared mailbox. */
 function company() {
@@ -48,26 +40,9 @@ function company() {
 }
 
 /** Plays the run of one contact, whose call returns people. */
-async function play(
-  contactId: string,
-  identity: Identity,
-  people: readonly Person[],
-  between = async () => {},
-) {
-  const runId = await runningRunOf(warehouse, [{ ...identity, keys: identityKeys(identity), contactId }], {
-    freshness: { enrichedSeconds: 0, notFoundSeconds: 0 },
-  });
-  await reconcileContacts(warehouse, runId, signal);
-  await answerBatch(warehouse, { runId }, () => people);
-  await between();
-  await end(runId);
-  const [outcome] = await outcomesOf(warehouse, runId);
-  return { runId, outcome };
-}
-
-async function end(runId: string) {
-  await reconcileContacts(warehouse, runId, signal);
-  await endRun(warehouse, runId, 'finished', undefined);
+async function play(contactId: string, identity: Identity, people: readonly Person[]) {
+  const runId = await playRun(warehouse, [{ ...identity, contactId }], people, { freshness: neverFresh });
+  return { outcome: (await outcomesOf(warehouse, runId))[0] };
 }
 
 async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId: string, person: Person) {
@@ -77,7 +52,7 @@ async function decide(verdict: 'confirmed' | 'rejected' | 'withdrawn', contactId
   return recordDecision(
     warehouse,
     { source: rows[0]!.source, contactId, personId: person.id!, verdict },
-    note,
+    testNote,
   );
 }
 
@@ -99,11 +74,9 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
   async (outcome) => {
     const { lena, byAddress, otherName, id } = company();
     await play(id('a'), byAddress, [lena]);
-    const runId = await runningRunOf(warehouse, [
-      { ...otherName, keys: identityKeys(otherName), contactId: id('b') },
-    ]);
+    const runId = await runningRunOf(warehouse, [{ ...otherName, contactId: id('b') }]);
     await warehouse.query`update run_rows set outcome = ${outcome} where run_id = ${runId}`;
-    await end(runId);
+    await endPlayedRun(warehouse, runId);
     const withheld = await findContactsWithoutPerson(warehouse.database, { source: undefined, limit: 100 });
     expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
       { contact_id: id('b'), person_id: lena.id },
@@ -164,7 +137,7 @@ it.each(['staging', 'rows'] as const)(
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
     await decide('rejected', id('a'), lena);
-    await prune(warehouse, { [retained]: 0 }, signal);
+    await prune(warehouse, { [retained]: 0 }, noSignal);
     expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
       personBefore: null,
       personNow: lena.id,
@@ -183,7 +156,7 @@ it('erasing a person removes a contact confirmed for the person, its decisions a
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);
-  await erase(warehouse, [`person:${lena.id}`], note);
+  await erase(warehouse, [`person:${lena.id}`], testNote);
   expect(await personOf(id('a'))).toBeNull();
   expect(await decisionsOf(id('a'))).toEqual([]);
   expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
@@ -197,31 +170,28 @@ it('a row is fresh if the person confirmed for its contact is fresh', async () =
     `email:${shared.email}`,
   ]);
   await decide('confirmed', id('a'), lena);
-  const row = { ...shared, keys: identityKeys(shared), contactId: id('a') };
+  const row = { ...shared, contactId: id('a') };
   const fresh = await runningRunOf(warehouse, [row]);
   expect(await outcomesOf(warehouse, fresh)).toEqual(['fresh']);
-  await end(fresh);
+  await endPlayedRun(warehouse, fresh);
   await decide('withdrawn', id('a'), lena);
   const open = await runningRunOf(warehouse, [row]);
   expect(await outcomesOf(warehouse, open)).toEqual([null]);
   await answerBatch(warehouse, { runId: open }, () => []);
-  await end(open);
+  await endPlayedRun(warehouse, open);
 });
 
 it('a call requests the person confirmed for a contact by the id of the person', async () => {
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);
-  const runId = await runningRunOf(
-    warehouse,
-    [{ ...shared, keys: identityKeys(shared), contactId: id('a') }],
-    { freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
-  );
+  const row = { ...shared, contactId: id('a') };
+  const runId = await runningRunOf(warehouse, [row], { freshness: neverFresh });
   await answerBatch(warehouse, { runId }, (people) => {
     expect(people).toMatchObject([{ confirmedId: lena.id }]);
     return [{ ...lena, title: 'CTO' }];
   });
   expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
   expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
-  await end(runId);
+  await endPlayedRun(warehouse, runId);
 });

@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest';
 import { recordLateLookups } from '../../../src/people/lookup-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun, insertLookup, testLookupRequest, outcomesOf } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { stagedRun, insertLookup, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import {
+  answerBatch,
+  runningRunOf,
+  plannedOutcomes,
+  personOf,
+} from '../../helpers/warehouse/scripted-calls.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -26,8 +31,7 @@ it('recordLateLookups() locks rows in the order of key_hash, so that it cannot d
         { results: [], learned, ofAll: [] },
       ),
     );
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await warehouse.pool.query(waiting)).rowCount).toBe(1);
+  await untilLockAwaited(warehouse);
   const { rows } = await other.query('select from lookup_history for update skip locked');
   await other.query('rollback');
   other.release();
@@ -36,29 +40,21 @@ it('recordLateLookups() locks rows in the order of key_hash, so that it cannot d
 });
 
 it('a person stays fresh at a service after a later lookup at another service', async () => {
-  const row = { keys: ['email:ada@orbit.example'], email: 'ada@orbit.example', contactId: 'a' };
-  await insertLookup(warehouse.pool, { key: row.keys[0]!, secondsAgo: 60 });
-  const service = 'https://other.example/api/v1';
-  await insertLookup(warehouse.pool, { key: row.keys[0]!, service });
-  for (const asking of ['test', service]) {
-    const { runId } = await stagedRun(warehouse, [row]);
-    await planRows(warehouse, runId, { ...testLookupRequest, service: asking });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-  }
+  const row = { email: 'ada@orbit.example', contactId: 'a' };
+  const key = `email:${row.email}`;
+  const other = 'https://other.example/api/v1';
+  await insertLookup(warehouse.pool, { key, secondsAgo: 60 });
+  await insertLookup(warehouse.pool, { key, service: other });
+  for (const service of ['test', other])
+    expect(await plannedOutcomes(warehouse, [row], { service })).toEqual(['fresh']);
 });
 
 it('a run of the same export at another service assigns the people of that service to the contacts', async () => {
-  const row = {
-    keys: ['email:mira.lindqvist@nordlys.example'],
-    email: 'mira.lindqvist@nordlys.example',
-    firstName: 'Mira',
-    lastName: 'Lindqvist',
-    contactId: 'moved',
-  };
+  const email = 'mira.lindqvist@nordlys.example';
+  const row = { email, firstName: 'Mira', lastName: 'Lindqvist', contactId: 'moved' };
   for (const service of ['test', 'https://other.example/api/v1']) {
     const runId = await runningRunOf(warehouse, [row], { source: 'hubspot', service });
-    const { email, firstName: first_name, lastName: last_name } = row;
-    await answerBatch(warehouse, { runId }, () => [{ id: `at ${service}`, first_name, last_name, email }]);
+    await answerBatch(warehouse, { runId }, () => [personOf(row, { id: `at ${service}` })]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
     const contacts = await warehouse.query`
       select service, person_id from enriched_contacts where contact_id = 'moved'`;

@@ -2,7 +2,12 @@ import { expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { deliveredCall } from '../../helpers/warehouse/late-calls.ts';
-import { writeMatch, writeObservation, titleFacts } from '../../helpers/warehouse/write-facts.ts';
+import {
+  writeMatch,
+  writeObservation,
+  titleFacts,
+  writeContact,
+} from '../../helpers/warehouse/write-facts.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
@@ -19,16 +24,8 @@ async function finishedRun(): Promise<string> {
 }
 
 /** A contact of hubspot whose answer was recorded on a day. */
-async function contact(person: string, at: string, facts: Record<string, unknown>, runId = 'run-1') {
-  await writeObservation(warehouse, {
-    person,
-    askedAt: at,
-    runId,
-    facts,
-    ...(facts['organization_name'] !== undefined && { organizationKey: `id:${person}` }),
-  });
-  await writeMatch(warehouse, { contactId: person, person, at, runId });
-}
+const contact = (person: string, askedAt: string, facts: Record<string, unknown>, runId = 'run-1') =>
+  writeContact(warehouse, { person, askedAt, runId, facts });
 
 it('contact_phones names the delivery of a phone, and run_costs splits credits into e-mails and phones', async () => {
   const call = await deliveredCall(warehouse);

@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
@@ -18,11 +15,21 @@ import {
   phonesBody,
   storeDeliveryFor,
 } from '../../helpers/warehouse/late-calls.ts';
-import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-
-const note = { by: 'somebody', reason: undefined };
-const { signal } = new AbortController();
+import {
+  testLookupRequest,
+  outcomesOf,
+  stagedRun,
+  testNote,
+  noSignal,
+} from '../../helpers/warehouse/rows.ts';
+import {
+  answerBatch,
+  runningRunOf,
+  plannedOutcomes,
+  plannedRun,
+  personOf,
+  playRun,
+} from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
@@ -36,28 +43,24 @@ async function keysOf(runId: string): Promise<string[][]> {
 }
 
 it('an erasure by e-mail deletes an answer with the person, although the person has no id and no row', async () => {
-  const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
+  const runId = await runningRunOf(warehouse, [{ email: 'asked@orbit.example' }]);
   const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
   const bodies = () => warehouse.pool.query('select from raw_answers where attempt_id = $1', [attemptId]);
   expect((await bodies()).rowCount).toBe(1);
-  expect(await erase(warehouse, ['email:zoe@elsewhere.example'], note)).toMatchObject({ answers: 1 });
+  expect(await erase(warehouse, ['email:zoe@elsewhere.example'], testNote)).toMatchObject({ answers: 1 });
   expect((await bodies()).rowCount).toBe(0);
 });
 
 it('an erasure by e-mail also deletes an answer that shares only name and employer with the row', async () => {
-  const row = {
-    firstName: 'Nils',
-    lastName: 'Weakly',
-    email: 'nils@vesta.example',
-    organizationName: 'Vesta',
-  };
-  const runId = await runningRunOf(warehouse, [{ ...row, keys: identityKeys(row) }]);
+  const name = { firstName: 'Nils', lastName: 'Weakly' };
+  const row = { ...name, email: 'nils@vesta.example', organizationName: 'Vesta' };
+  const runId = await runningRunOf(warehouse, [row]);
   await answerBatch(warehouse, { runId }, () => [
-    { id: null, first_name: 'Nils', last_name: 'Weakly', organization: { name: 'Vesta' } },
+    personOf(name, { id: null, organization: { name: 'Vesta' } }),
   ]);
   expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
-  await erase(warehouse, [`email:${row.email}`], note);
+  await erase(warehouse, [`email:${row.email}`], testNote);
   expect(await readAllTablesAsText(warehouse)).not.toContain('Weakly');
 });
 
@@ -67,7 +70,7 @@ it('an erasure by e-mail clears the keys of rows that have only a hash of the e-
     { keys: [`hash:${md5(email)}`] },
     { keys: [`hash:${sha256(email)}`] },
   ]);
-  expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 2 });
+  expect(await erase(warehouse, [`email:${email}`], testNote)).toMatchObject({ rows: 2 });
   expect(await keysOf(run.runId)).toEqual([[], []]);
 });
 
@@ -83,7 +86,7 @@ it.each([
     update runs set file_path = ${path}, file_name = 'Named@Orbit.example.csv', ingested_at = null
     where run_id = ${run.runId}`;
     await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
-    await erase(warehouse, ['email:named@orbit.example'], note);
+    await erase(warehouse, ['email:named@orbit.example'], testNote);
     expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
       { file_path: 'erased', file_name: 'erased' },
     ]);
@@ -101,26 +104,22 @@ it('an erasure removes export URLs with the e-mail, also URL-encoded, and keeps 
     await warehouse.query`
       update runs set file_path = ${address}, ingested_at = now() where run_id = ${run.runId}`;
   }
-  await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
+  await erase(warehouse, ['email:fetched+crm@orbit.example'], testNote);
   const rows = await warehouse.query`
     select file_path from runs where file_path like 'https://crm.example/%'`;
   expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
 });
 
 it('an erasure clears malformed rows that contain the e-mail or the id, also inside a longer word', async () => {
+  const cells = ['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example', 'TornId7'];
   const run = await stagedRun(
     warehouse,
-    [1, 2, 3, 4].map(() => ({ keys: [] })),
+    cells.map(() => ({ keys: [] })),
   );
-  await warehouse.pool.query(
-    `update run_rows set outcome = 'malformed',
-       raw = '["Ada","' || (array['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example', 'TornId7'])
-           [row_number]
-         || '",""]'
-     where run_id = $1`,
-    [run.runId],
-  );
-  await erase(warehouse, ['email:torn@orbit.example', 'person:TornId7'], note);
+  await warehouse.query`
+    update run_rows set outcome = 'malformed', raw = '["Ada","' || (${cells}::text[])[row_number] || '",""]'
+    where run_id = ${run.runId}`;
+  await erase(warehouse, ['email:torn@orbit.example', 'person:TornId7'], testNote);
   const rows = await warehouse.query`
     select raw, outcome from run_rows where run_id = ${run.runId} order by row_number`;
   expect(rows).toEqual([
@@ -136,23 +135,12 @@ it.each(['finished', 'undone'])(
   async (state) => {
     const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
     const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
-    const runId = await runningRunOf(warehouse, [
-      { ...row, keys: identityKeys(row), contactId: `of-${state}` },
-    ]);
     const email = `accepted-${state}@fjord.example`;
-    await answerBatch(warehouse, { runId }, () => [
-      {
-        id: `accepted-${state}`,
-        first_name: 'Dora',
-        last_name: name.lastName,
-        email,
-        organization: { name: 'Fjord' },
-      },
-    ]);
-    await endRun(warehouse, runId, 'finished', undefined);
+    const person = personOf({ ...name, email }, { organization: { name: 'Fjord' } });
+    const runId = await playRun(warehouse, [{ ...row, contactId: `of-${state}` }], [person]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
-    if (state === 'undone') await undoRun(warehouse, runId, note, signal);
-    expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 1 });
+    if (state === 'undone') await undoRun(warehouse, runId, testNote, noSignal);
+    expect(await erase(warehouse, [`email:${email}`], testNote)).toMatchObject({ rows: 1 });
     expect((await readAllTablesAsText(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
   },
 );
@@ -169,13 +157,12 @@ it('an erasure keeps a colleague who has the same shared mailbox', async () => {
     runId: 'gone',
     person: { id: 'shared-bo', email: 'info@shared.example' },
   });
-  expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], note)).toMatchObject({
+  expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], testNote)).toMatchObject({
     contacts: 0,
     rows: 1,
   });
-  const next = await stagedRun(warehouse, [{ keys: ['email:info@shared.example|bo roller'] }]);
-  await planRows(warehouse, next.runId, testLookupRequest);
-  expect(await outcomesOf(warehouse, next.runId)).toEqual([null]);
+  const bo = { keys: ['email:info@shared.example|bo roller'] };
+  expect(await plannedOutcomes(warehouse, [bo])).toEqual([null]);
   expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
 });
 
@@ -183,7 +170,7 @@ it('deliveries of an unknown call do not bring back a person who was erased by e
   const call = await callWithPhones(warehouse);
   await markAttemptUnknown(warehouse, call.attemptId, 'lost');
   await storeDeliveryFor(warehouse, call, phonesBody(call.ids, 24));
-  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], testNote);
   await drainCall(warehouse, call);
   await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
   const rows = await warehouse.query`
@@ -199,19 +186,15 @@ it('an erased person is not claimed by a page that opens at the same moment', as
   // Simultaneous transactions need a new plan for each statement, as in the product.
   const replanning = await openTestWarehouse();
   onTestFinished(() => replanning.close());
-  const runs = [];
-  for (let n = 0; n < 10; n += 1) {
-    const run = await stagedRun(replanning, [
-      { keys: [`email:page${n}@orbit.example`] },
-      { keys: [`person:beside-page-${n}`] },
-    ]);
-    await planRows(replanning, run.runId, testLookupRequest);
-    runs.push(run.runId);
-  }
+  const runs: string[] = [];
+  for (let n = 0; n < 10; n += 1)
+    runs.push(
+      await plannedRun(replanning, [{ email: `page${n}@orbit.example` }, { personId: `beside-page-${n}` }]),
+    );
   await Promise.all(
     runs.flatMap((runId, n) => [
       openPage(replanning, runId, 1, testLookupRequest),
-      erase(replanning, [`email:page${n}@orbit.example`], note),
+      erase(replanning, [`email:page${n}@orbit.example`], testNote),
     ]),
   );
   const rows = await replanning.query`select identity_key from claims where identity_key like 'email:page%'`;

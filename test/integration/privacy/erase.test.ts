@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { findNamesakes } from '../../../src/privacy/person-traces.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
@@ -15,9 +14,19 @@ import {
   storeDeliveryFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { readAllTablesAsText, readColumnStatistics } from '../../helpers/database/contents.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import {
+  readAllTablesAsText,
+  readColumnStatistics,
+  untilLockAwaited,
+} from '../../helpers/database/contents.ts';
+import {
+  runningRunOf,
+  plannedRun,
+  plannedOutcomes,
+  personOf,
+  playRun,
+} from '../../helpers/warehouse/scripted-calls.ts';
+import { testLookupRequest, outcomesOf, stagedRun, testNote } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 
@@ -83,9 +92,10 @@ describe('a person who is erased', () => {
     const other = await warehouse.pool.connect();
     await other.query('begin; lock table run_rows in share update exclusive mode');
     const ended = erase(warehouse, keys, note).catch((error: unknown) => error);
-    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+    await untilLockAwaited(warehouse);
+    await warehouse.query`
+      select pg_cancel_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await warehouse.pool.query(cancel)).rowCount).toBe(1);
     expect(await ended).toMatchObject({ type: 'erasure.samples-left', exitCode: 1 });
     await other.query('rollback');
     other.release();
@@ -101,20 +111,13 @@ describe('a person who is erased', () => {
       const [person] = (await enrichedCall()).people;
       const { email, ...name } = person!.identity;
       const record = `record-${source}`;
-      await runningRunOf(
-        warehouse,
-        [{ keys: [`email:${email}`], email: email!, ...name, contactId: record }],
-        { source },
-      );
+      await runningRunOf(warehouse, [{ email: email!, ...name, contactId: record }], { source });
       await erase(warehouse, [`email:${email}`], note);
-      const again = await runningRunOf(
-        warehouse,
-        [
-          { keys: ['email:new@orbit.example'], email: 'new@orbit.example', ...name, contactId: record },
-          { keys: ['email:zoe@orbit.example'], email: 'zoe@orbit.example', contactId: `${record}-other` },
-        ],
-        { source },
-      );
+      const rowsAgain = [
+        { email: 'new@orbit.example', ...name, contactId: record },
+        { email: 'zoe@orbit.example', contactId: `${record}-other` },
+      ];
+      const again = await runningRunOf(warehouse, rowsAgain, { source });
       expect(await outcomesOf(warehouse, again)).toEqual(['suppressed', null]);
       const rows = await warehouse.query`
         select email, first_name from run_rows where run_id = ${again} and row_number = 1`;
@@ -168,27 +171,17 @@ describe('a person who is erased', () => {
   });
 
   it('a person who is erased before the call gets the outcome suppressed', async () => {
-    const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
-    await planRows(warehouse, run.runId, testLookupRequest);
-    await openPage(warehouse, run.runId, 1, testLookupRequest);
+    const runId = await plannedRun(warehouse, [{ personId: 'early' }, { personId: 'other' }]);
+    await openPage(warehouse, runId, 1, testLookupRequest);
     await erase(warehouse, ['person:early'], note);
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
-    expect(await reasonsOf(run)).toEqual(['erased before an answer was recorded', null]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', null]);
+    expect(await reasonsOf({ runId })).toEqual(['erased before an answer was recorded', null]);
   });
 
   it('an erasure of an unknown person puts the person on the suppression list', async () => {
-    expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
-      contacts: 0,
-      phones: 0,
-      observations: 0,
-      rows: 0,
-      answers: 0,
-      deliveries: 0,
-      lookup_keys: 0,
-    });
-    const run = await stagedRun(warehouse, [{ keys: ['email:nobody@orbit.example'] }]);
-    await planRows(warehouse, run.runId, testLookupRequest);
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
+    const removed = await erase(warehouse, ['email:nobody@orbit.example'], note);
+    expect(removed).toEqual(Object.fromEntries(Object.keys(traces).map((name) => [name, 0])));
+    expect(await plannedOutcomes(warehouse, [{ email: 'nobody@orbit.example' }])).toEqual(['suppressed']);
   });
 });
 
@@ -205,32 +198,18 @@ it('an erasure that runs while the answer is recorded leaves nothing of the pers
 });
 
 it('findNamesakes() lists a person of the same name but another e-mail that the call for a row found', async () => {
-  const name = { firstName: 'Ada', lastName: 'Novak' };
-  const row = { keys: ['email:ada@acme.example'], email: 'ada@acme.example', ...name };
-  const runId = await runningRunOf(warehouse, [
-    row,
-    { keys: ['email:bob@acme.example'], email: 'bob@acme.example', firstName: 'Bob', lastName: 'Quist' },
-  ]);
+  const ada = { email: 'ada@acme.example', firstName: 'Ada', lastName: 'Novak' };
+  const bob = { email: 'bob@acme.example', firstName: 'Bob', lastName: 'Quist' };
   // The service has merged the person's records: another id, and another e-mail at the same domain.
-  await answerBatch(warehouse, { runId }, () => [
-    { id: 'merged', first_name: 'Ada', last_name: 'Novak', email: 'ada.novak@acme.example' },
-    { id: 'bob', first_name: 'Bob', last_name: 'Quist', email: 'bob@acme.example' },
-  ]);
-  expect(await findNamesakes(warehouse, row.keys)).toEqual(['person:merged']);
-  await erase(warehouse, ['person:merged'], { by: 'somebody', reason: undefined });
-  expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
+  const merged = personOf(ada, { id: 'merged', email: 'ada.novak@acme.example' });
+  await playRun(warehouse, [ada, bob], [merged, personOf(bob)]);
+  expect(await findNamesakes(warehouse, ['email:ada@acme.example'])).toEqual(['person:merged']);
+  await erase(warehouse, ['person:merged'], testNote);
+  expect(await findNamesakes(warehouse, ['email:ada@acme.example'])).toEqual([]);
 });
 
 it('findNamesakes() lists nobody if the call for a row found a person with the e-mail of the row', async () => {
-  const row = {
-    keys: ['email:zoe@acme.example'],
-    email: 'zoe@acme.example',
-    firstName: 'Zoe',
-    lastName: 'Lind',
-  };
-  const runId = await runningRunOf(warehouse, [row]);
-  await answerBatch(warehouse, { runId }, () => [
-    { id: 'zoe', first_name: 'Zoe', last_name: 'Lind', email: 'zoe@acme.example' },
-  ]);
-  expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
+  const row = { email: 'zoe@acme.example', firstName: 'Zoe', lastName: 'Lind' };
+  await playRun(warehouse, [row], [personOf(row)]);
+  expect(await findNamesakes(warehouse, ['email:zoe@acme.example'])).toEqual([]);
 });

@@ -5,9 +5,8 @@ import { gatherReport } from '../../../src/report/gather.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, stagedRun, noSignal } from '../../helpers/warehouse/rows.ts';
 
-const noSignal = new AbortController().signal;
 const always = { rows: 0 };
 
 const warehouse = await warehouseOfFile();

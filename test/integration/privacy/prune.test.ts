@@ -17,10 +17,10 @@ import {
   deliverOtherPhones,
   endedWithPhones,
 } from '../../helpers/warehouse/late-calls.ts';
+import { noSignal } from '../../helpers/warehouse/rows.ts';
 
 const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
-const noSignal = new AbortController().signal;
 
 const warehouse = await warehouseOfFile();
 

@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { removeSuppressions } from '../../../src/suppression/suppression-list.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { readAllTablesAsText } from '../../helpers/database/contents.ts';
@@ -11,10 +9,15 @@ import {
   addToSuppressionList,
   testLookupRequest,
   outcomesOf,
-  stagedRun,
   type StagedRow,
 } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import {
+  answerBatch,
+  runningRunOf,
+  personOf,
+  playRun,
+  openedOutcomes,
+} from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 let people = 0;
@@ -24,39 +27,21 @@ function employee(domain: string) {
   people += 1;
   const lastName = `Novak${'abcdefghijklmnopqrstuvw'[people]!}`;
   const profileUrl = `linkedin.com/in/ada-${lastName.toLowerCase()}`;
-  return {
-    row: {
-      keys: [`profile:${profileUrl}`],
-      profileUrl,
-      firstName: 'Ada',
-      lastName,
-      contactId: `p-${people}`,
-    },
-    person: {
-      id: `P-${people}`,
-      first_name: 'Ada',
-      last_name: lastName,
-      proflink_url: profileUrl,
-      email: `ada.${lastName}@${domain}`.toLowerCase(),
-      organization: { name: `Orbit ${people}`, primary_domain: domain },
-    },
-  };
+  const row = { profileUrl, firstName: 'Ada', lastName, contactId: `p-${people}` };
+  const person = personOf(row, {
+    id: `P-${people}`,
+    proflink_url: profileUrl,
+    email: `ada.${lastName}@${domain}`.toLowerCase(),
+    organization: { name: `Orbit ${people}`, primary_domain: domain },
+  });
+  return { row, person };
 }
 
-/** Plays a run of one row whose call returns a person. */
-async function runOf(row: StagedRow, person: Person): Promise<(string | null)[]> {
-  const runId = await runningRunOf(warehouse, [row]);
-  await answerBatch(warehouse, { runId }, () => [person]);
-  return outcomesOf(warehouse, runId);
-}
+/** Plays a run of one row whose call returns a person. @returns the outcome of the row */
+const runOf = async (row: StagedRow, person: Person): Promise<(string | null)[]> =>
+  outcomesOf(warehouse, await playRun(warehouse, [row], [person]));
 
-/** The outcomes of rows in a run that has opened its page; null: the run would request the person. */
-async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]> {
-  const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, testLookupRequest);
-  await openPage(warehouse, run.runId, 1, testLookupRequest);
-  return outcomesOf(warehouse, run.runId);
-}
+const opened = (...rows: readonly StagedRow[]) => openedOutcomes(warehouse, rows);
 
 it('a row stays suppressed in later runs after a suppressed answer, until the entry is removed', async () => {
   const { row, person } = employee('listed-one.example');
@@ -83,15 +68,11 @@ it.each([
 });
 
 describe('fresh rows and duplicates', () => {
-  const { signal } = new AbortController();
-
   /** The outcomes and last names that a planned run keeps of its rows. */
   async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
-    const run = await stagedRun(warehouse, rows);
-    await planRows(warehouse, run.runId, testLookupRequest);
-    await reconcileContacts(warehouse, run.runId, signal);
+    const runId = await runningRunOf(warehouse, rows);
     return warehouse.query<object>`
-      select outcome, last_name as name from run_rows where run_id = ${run.runId} order by row_number`;
+      select outcome, last_name as name from run_rows where run_id = ${runId} order by row_number`;
   }
 
   it('fresh rows and duplicates are suppressed if the e-mail in an earlier answer is suppressed', async () => {
@@ -125,7 +106,6 @@ it.each(['an answer', 'the suppression list'])(
     const contactId = `cells-${former.row.contactId}`;
     expect(await runOf({ ...former.row, contactId }, former.person)).toEqual(['enriched']);
     const runId = await runningRunOf(warehouse, [{ ...listed.row, contactId }]);
-    await reconcileContacts(warehouse, runId, new AbortController().signal);
     const isByAnswer = suppressedBy === 'an answer';
     await addToSuppressionList(
       warehouse,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
   findSuppressions,
   listSuppressions,
@@ -20,7 +19,14 @@ import {
   storeDeliveryFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { testLookupRequest, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import {
+  testLookupRequest,
+  outcomesOf,
+  stagedRun,
+  type StagedRow,
+  testNote,
+} from '../../helpers/warehouse/rows.ts';
+import { plannedOutcomes, plannedRun } from '../../helpers/warehouse/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
 
@@ -34,11 +40,7 @@ const put = (...keys: string[]): Promise<number> =>
 const hash = (algorithm: 'md5' | 'sha256', text: string): string =>
   createHash(algorithm).update(text).digest('hex');
 
-async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
-  const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, testLookupRequest);
-  return outcomesOf(warehouse, run.runId);
-}
+const planned = (rows: readonly StagedRow[]) => plannedOutcomes(warehouse, rows);
 
 let names = 0;
 /** An e-mail that no other test uses. */
@@ -58,16 +60,13 @@ it('a plan leaves out people on the suppression list by e-mail, profile, id or h
 
 it('a plan leaves out people with an e-mail or employer at a suppressed domain or its subdomain', async () => {
   await put('domain:acme.example');
-  const run = await stagedRun(warehouse, [
-    { keys: ['email:ada@acme.example'] },
-    { keys: ['email:bo@eu.acme.example'] },
-    { keys: ['person:77'] },
-    { keys: ['email:cy@notacme.example'] },
-  ]);
-  await warehouse.query`
-    update run_rows set domain = 'acme.example' where run_id = ${run.runId} and row_number = 3`;
-  await planRows(warehouse, run.runId, testLookupRequest);
-  expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
+  const rows = [
+    { email: 'ada@acme.example' },
+    { email: 'bo@eu.acme.example' },
+    { personId: '77', domain: 'acme.example' },
+    { email: 'cy@notacme.example' },
+  ];
+  expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
 });
 
 it('a suppressed shared mailbox suppresses all its users; with a name, it suppresses only that user', async () => {
@@ -82,10 +81,9 @@ it('a suppressed shared mailbox suppresses all its users; with a name, it suppre
 it('the cells of a suppressed row are removed', async () => {
   const email = address();
   await put(`email:${email}`);
-  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
-  await planRows(warehouse, run.runId, testLookupRequest);
+  const runId = await plannedRun(warehouse, [{ email, firstName: 'Ada' }]);
   const rows = await warehouse.query`
-    select email, first_name, raw, keys, reason from run_rows where run_id = ${run.runId}`;
+    select email, first_name, raw, keys, reason from run_rows where run_id = ${runId}`;
   expect(rows).toEqual([
     { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
   ]);
@@ -94,7 +92,7 @@ it('the cells of a suppressed row are removed', async () => {
 it('suppressStagedPeople() returns the count and the first five of the rows that identify no person', async () => {
   const nameless = Array.from({ length: 6 }, () => ({ keys: [] }));
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, ...nameless]);
-  expect(await suppressStagedPeople(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
+  expect(await suppressStagedPeople(warehouse, run.runId, testNote)).toEqual({
     added: 1,
     namelessRows: 6,
     firstNameless: [2, 3, 4, 5, 6],
@@ -103,26 +101,22 @@ it('suppressStagedPeople() returns the count and the first five of the rows that
 
 it('a person who is suppressed after the page opened is dropped before the call, and not claimed', async () => {
   const email = address();
-  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
-  await planRows(warehouse, run.runId, testLookupRequest);
-  await openPage(warehouse, run.runId, 1, testLookupRequest);
+  const runId = await plannedRun(warehouse, [{ email }]);
+  await openPage(warehouse, runId, 1, testLookupRequest);
   await put(`email:${email}`);
-  expect(
-    await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, testLookupRequest),
-  ).toEqual([]);
-  expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
-  const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
-  expect(claims.rowCount).toBe(0);
+  const open = { runId, batches: [1] };
+  expect(await refreshOpenPeople(warehouse.database, open, testLookupRequest)).toEqual([]);
+  expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+  expect(await warehouse.query`select 1 from claims where run_id = ${runId}`).toEqual([]);
 });
 
 it('the suppression list stores no personal data', async () => {
   const email = address();
   await put(`email:${email}`, 'domain:acme.example');
-  const { rows } = await warehouse.pool.query(
-    `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ` +
-      `' ') from suppressed_keys k) as all`,
-  );
-  const stored = (rows[0] as { all: string }).all;
+  const rows = await warehouse.query<{ all: string }>`
+    select (select string_agg(e::text, ' ') from suppression_entries e)
+      || (select string_agg(k::text, ' ') from suppressed_keys k) as all`;
+  const stored = rows[0]!.all;
   expect(stored).not.toMatch(/@|orbit/);
   expect(stored).not.toContain(Buffer.from(email).toString('hex'));
   expect(await listSuppressions(warehouse, 10)).toEqual([
@@ -171,8 +165,10 @@ it('a person suppressed by the id in an answer stays suppressed in plans until r
   const listed = `person:${call.ids[0]!}`;
   await put(listed);
   await recordPhonesAnswer(warehouse, call);
-  const again = call.people.map(({ identity }) => ({ keys: [`email:${identity.email!}`] }));
-  const inTheCrm = call.people.map((_, index) => ({ ...again[index]!, contactId: `crm-${index}` }));
+  const inTheCrm = call.people.map(({ identity }, index) => ({
+    email: identity.email!,
+    contactId: `crm-${index}`,
+  }));
   expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
   await removeSuppressions(warehouse, [listed]);
   expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);

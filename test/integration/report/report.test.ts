@@ -6,7 +6,12 @@ import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun, addToSuppressionList, testLookupRequest } from '../../helpers/warehouse/rows.ts';
+import {
+  stagedRun,
+  addToSuppressionList,
+  testLookupRequest,
+  noSignal,
+} from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 import { readContestedRows } from '../../../src/report/figures.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -307,7 +312,7 @@ it('the report of a run says that a record id names different people', async () 
   ]);
   expect(renderReport(told, 'markdown')).toContain('Rows whose record id names different people');
   await addToSuppressionList(warehouse, 'email:b1');
-  await reconcileContacts(warehouse, contested.runId, new AbortController().signal);
+  await reconcileContacts(warehouse, contested.runId, noSignal);
   // A suppressed row needs no correction.
   expect(await readContestedRows(warehouse.database, contested.runId)).toBe(1);
 });

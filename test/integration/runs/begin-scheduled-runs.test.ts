@@ -17,7 +17,7 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
-import { stagedRun, unsetOptions } from '../../helpers/warehouse/rows.ts';
+import { stagedRun, unsetOptions, noSignal } from '../../helpers/warehouse/rows.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });
@@ -80,7 +80,7 @@ async function begin(
     asOf: night,
     ...changes,
   };
-  const begun = await beginScheduledRuns(dependencies, input, new AbortController().signal);
+  const begun = await beginScheduledRuns(dependencies, input, noSignal);
   refused = begun.refused;
   return begun.runs;
 }
@@ -140,7 +140,7 @@ it("scheduled runs have their scheduled time, priority, budget and the worker's 
 it('a scheduled run of unrecognised columns fails with the advice to add a mapping to the schedule', async () => {
   write('unknown.csv', 'Nr,Kontakt\n1,ada@orbit.example\n');
   const [run] = await begin({ kind: 'file', from: 'unknown.csv' });
-  const options = { signal: new AbortController().signal, onProgress: () => {} };
+  const options = { signal: noSignal, onProgress: () => {} };
   expect(await ingestRun({ warehouse, exportAccess }, run!.runId, options)).toMatchObject({
     kind: 'refused',
     pauseReason: {

@@ -4,7 +4,7 @@ import { estimateKeysAmount } from '../../../src/runs/planning/drop-rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { testLookupRequest, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, outcomesOf, stagedRun, noSignal } from '../../helpers/warehouse/rows.ts';
 import { rowsScanned } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
@@ -63,7 +63,7 @@ it('planRows() and openPage() use the index of the lookup history when it has 6,
 it('reconcileContacts() uses the index for the contacts of 300 rows out of 24,000', async () => {
   const { runId } = await largeRun();
   const before = await rowsScanned(warehouse, 'contact_records');
-  await reconcileContacts(warehouse, runId, new AbortController().signal);
+  await reconcileContacts(warehouse, runId, noSignal);
   expect((await rowsScanned(warehouse, 'contact_records')) - before).toBe(0);
 });
 

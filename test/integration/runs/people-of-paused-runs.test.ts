@@ -12,10 +12,7 @@ import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 const warehouse = await warehouseOfFile();
 
 const people = (file: string) =>
-  [1, 2].map((number) => ({
-    keys: [`email:${file}-${number}@orbit.example`],
-    contactId: `${file}-${number}`,
-  }));
+  [1, 2].map((number) => ({ email: `${file}-${number}@orbit.example`, contactId: `${file}-${number}` }));
 
 /** A run that claims two people, and a later run of the same people. */
 async function twoRuns(file: string): Promise<readonly [string, string]> {

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/domain/runs/batching.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
-  setPriority,
   testLookupRequest,
   outcomesOf,
   stagedRun,
@@ -15,33 +13,16 @@ import {
   insertLookup,
 } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { plannedOutcomes, plannedRun } from '../../helpers/warehouse/scripted-calls.ts';
+import { untilLockAwaited } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile();
 
-async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
-  const run = await stagedRun(warehouse, rows);
-  await planRows(warehouse, run.runId, testLookupRequest);
-  return outcomesOf(warehouse, run.runId);
-}
+const planned = (rows: readonly StagedRow[]) => plannedOutcomes(warehouse, rows);
+const open = (runId: string, page = 1) => openPage(warehouse, runId, page, testLookupRequest);
 
-async function remember(
-  key: string,
-  outcome: string,
-  secondsAgo: number,
-  fieldGroup = 'profile',
-): Promise<void> {
-  await insertLookup(warehouse.pool, { key, found: outcome === 'enriched', secondsAgo, fieldGroup });
-}
-
-/** Returns when a session of this database waits for a lock. */
-async function waitsForALock({ pool }: Warehouse): Promise<void> {
-  for (;;) {
-    const waiting = await pool.query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (waiting.rows.length > 0) return;
-  }
-}
+const remember = (key: string, outcome: string, secondsAgo: number, fieldGroup = 'profile'): Promise<void> =>
+  insertLookup(warehouse.pool, { key, found: outcome === 'enriched', secondsAgo, fieldGroup });
 
 it('of several rows of one CRM record, a plan keeps only the row with the strongest key', async () => {
   const rows = [
@@ -65,7 +46,7 @@ it('an opt-out in one row applies to all rows of the CRM record and of the perso
 it('rows that name different people in one CRM record are all duplicates, with a warning', async () => {
   const ada = { firstName: 'Ada', lastName: 'Novak' };
   const bob = { firstName: 'Bob', lastName: 'Quist' };
-  const run = await stagedRun(warehouse, [
+  const runId = await plannedRun(warehouse, [
     { keys: ['email:d1'], contactId: 'double', ...ada },
     { keys: ['email:d2'], contactId: 'double', ...bob },
     { keys: ['email:d1'], contactId: 'double', ...ada },
@@ -76,16 +57,15 @@ it('rows that name different people in one CRM record are all duplicates, with a
     { keys: ['email:d5', 'profile:d5'], contactId: 'renamed', ...ada },
     { keys: ['profile:d5'], contactId: 'renamed', ...bob },
   ]);
-  await planRows(warehouse, run.runId, testLookupRequest);
   const rows = await warehouse.query`
-    select outcome, reason from run_rows where run_id = ${run.runId} order by row_number`;
+    select outcome, reason from run_rows where run_id = ${runId} order by row_number`;
   const double = (other: number): object => ({
     outcome: 'duplicate',
     reason: `the same record as row ${other}; rows with this id name different people`,
   });
   expect(rows.slice(0, 4)).toEqual([double(2), double(1), double(1), { outcome: null, reason: null }]);
   expect(rows.slice(4).map(({ outcome }) => outcome)).toEqual([null, 'duplicate', null, 'duplicate']);
-  const { warnings } = await getRun(warehouse, run.runId);
+  const { warnings } = await getRun(warehouse, runId);
   expect(warnings).toEqual([
     '1 record id belongs to different people, such as in rows 1 and 2: these rows are not asked for',
   ]);
@@ -169,47 +149,31 @@ it('a person with a fresh phone is requested without the phone, in a separate ca
 });
 
 it('a person claimed by another run gets the outcome in_flight', async () => {
-  const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
-  await planRows(warehouse, other.runId, testLookupRequest);
-  await openPage(warehouse, other.runId, 1, testLookupRequest);
+  await open(await plannedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]));
   expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
 });
 
 it('a claim of a run at another service does not keep a run from requesting the person', async () => {
-  const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
-  await planRows(warehouse, other.runId, { ...testLookupRequest, service: 'another' });
-  await openPage(warehouse, other.runId, 1, { ...testLookupRequest, service: 'another' });
-  const run = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
-  await planRows(warehouse, run.runId, testLookupRequest);
-  expect(await openPage(warehouse, run.runId, 1, testLookupRequest)).toEqual({ batches: [1], people: 1 });
-});
-
-it('the hash of a plan does not depend on the priority of the run', async () => {
-  const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
-  const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-  await warehouse.query`
-    update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
-  await setPriority(warehouse, backfill.runId, 'backfill');
-  expect((await planRows(warehouse, backfill.runId, testLookupRequest)).plan_hash).toBe(
-    (await planRows(warehouse, nightly.runId, testLookupRequest)).plan_hash,
-  );
+  const other = await plannedRun(warehouse, [{ keys: ['email:c3'] }], { service: 'another' });
+  await openPage(warehouse, other, 1, { ...testLookupRequest, service: 'another' });
+  const runId = await plannedRun(warehouse, [{ keys: ['email:c3'] }]);
+  expect(await open(runId)).toEqual({ batches: [1], people: 1 });
 });
 
 it.each([
-  ['--pilot', { pilot: 5 }],
-  ['--min-match-rate', { minMatchRate: 0.9 }],
-  ['--on-budget', { onBudget: 'finish' }],
-  ['--expect', { expectations: 'rows>100' }],
-])('the hash of a plan changes with %s, so that an approval holds for one plan only', async (_, options) => {
-  const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
-  const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-  await warehouse.query`
-      update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
-  await warehouse.query`
-      update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
-  expect((await planRows(warehouse, gated.runId, testLookupRequest)).plan_hash).not.toBe(
-    (await planRows(warehouse, plain.runId, testLookupRequest)).plan_hash,
-  );
+  ['does not depend on the priority of the run', { priority: 'backfill' }, true],
+  ['changes with --pilot', { pilot: 5 }, false],
+  ['changes with --min-match-rate', { minMatchRate: 0.9 }, false],
+  ['changes with --on-budget', { onBudget: 'finish' }, false],
+  ['changes with --expect', { expectations: 'rows>100' }, false],
+])('the hash of a plan %s', async (_, options, isSame) => {
+  const hashOf = async (more: object): Promise<string> => {
+    const { runId } = await stagedRun(warehouse, [{ keys: ['hash:gate'], contactId: 'gate' }]);
+    await warehouse.query`
+      update runs set file_sha256 = 'sha-gate', options = options || ${more}::jsonb where run_id = ${runId}`;
+    return (await planRows(warehouse, runId, testLookupRequest)).plan_hash;
+  };
+  expect((await hashOf(options)) === (await hashOf({}))).toBe(isSame);
 });
 
 it('the hash of a plan is the same for the same file, and changes if an outcome changes', async () => {
@@ -225,8 +189,7 @@ it('the hash of a plan is the same for the same file, and changes if an outcome 
 
 describe('openPage()', () => {
   it('openPage() skips people who became fresh while it waited for the lock on their claims', async () => {
-    const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
-    await planRows(warehouse, run.runId, testLookupRequest);
+    const runId = await plannedRun(warehouse, [{ keys: ['email:race'] }]);
     const recording = await warehouse.pool.connect();
     await recording.query('begin');
     await recording.query(
@@ -236,23 +199,20 @@ describe('openPage()', () => {
     await recording.query('begin');
     await recording.query(`delete from claims where identity_key = 'email:race'`);
     await insertLookup(recording, { key: 'email:race' });
-    const opening = openPage(warehouse, run.runId, 1, testLookupRequest);
-    await waitsForALock(warehouse);
+    const opening = open(runId);
+    await untilLockAwaited(warehouse);
     await recording.query('commit');
     recording.release();
     expect(await opening).toEqual({ batches: [], people: 0 });
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
     const claims = await warehouse.query`select 1 from claims where identity_key = 'email:race'`;
     expect(claims).toEqual([]);
   });
 
   it('openPage() claims its people, so only one of two runs requests the same person', async () => {
-    const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
-    await planRows(warehouse, one!.runId, testLookupRequest);
-    await planRows(warehouse, other!.runId, testLookupRequest);
-    const opened = await Promise.all(
-      [one!, other!].map((run) => openPage(warehouse, run.runId, 1, testLookupRequest)),
-    );
+    const row = { keys: ['email:w1'] };
+    const runs = [await plannedRun(warehouse, [row]), await plannedRun(warehouse, [row])];
+    const opened = await Promise.all(runs.map((runId) => open(runId)));
     expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
   });
 
@@ -270,23 +230,13 @@ describe('openPage()', () => {
       select unnest(${matchKeysWithHashes(keys)}::integer[]), 'test', ${keys[0]}`;
   }
 
-  async function outcomesAfterOpening(...runs: (readonly StagedRow[])[]): Promise<(string | null)[][]> {
-    const staged = [];
-    for (const rows of runs) {
-      const run = await stagedRun(warehouse, rows);
-      await planRows(warehouse, run.runId, testLookupRequest);
-      staged.push(run);
-    }
-    for (const run of staged) await openPage(warehouse, run.runId, 1, testLookupRequest);
-    return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
-  }
-
   it('openPage() gives a known person to only one of two runs that have different keys of the person', async () => {
     await answered('person:k1', 'email:k1', 'profile:k1');
-    expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
-      [null],
-      ['in_flight'],
-    ]);
+    const first = await plannedRun(warehouse, [{ keys: ['email:k1'] }]);
+    const second = await plannedRun(warehouse, [{ keys: ['profile:k1'] }]);
+    for (const runId of [first, second]) await open(runId);
+    expect(await outcomesOf(warehouse, first)).toEqual([null]);
+    expect(await outcomesOf(warehouse, second)).toEqual(['in_flight']);
   });
 
   it('openPage() skips a person who is in another open page of the run under another key', async () => {
@@ -294,15 +244,9 @@ describe('openPage()', () => {
     const between = Array.from({ length: peoplePerPage }, (_, index) => ({
       keys: [`email:between-${index}`],
     }));
-    const { runId } = await stagedRun(warehouse, [
-      { keys: ['email:k8'] },
-      ...between,
-      { keys: ['profile:k8'] },
-    ]);
-    await planRows(warehouse, runId, testLookupRequest);
-    await openPage(warehouse, runId, 1, testLookupRequest);
-    await openPage(warehouse, runId, 2, testLookupRequest);
-    await openPage(warehouse, runId, 1, testLookupRequest);
+    const rows = [{ keys: ['email:k8'] }, ...between, { keys: ['profile:k8'] }];
+    const runId = await plannedRun(warehouse, rows);
+    for (const page of [1, 2, 1]) await open(runId, page);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
   });
@@ -310,24 +254,21 @@ describe('openPage()', () => {
   it('a person who was looked up by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
     const email = 'h3@orbit.example';
     const [md5, sha256] = emailHashes(email);
-    const staged = await stagedRun(warehouse, [{ keys: [`hash:${md5}`], hashedEmail: md5! }]);
-    await planRows(warehouse, staged.runId, testLookupRequest);
+    const runId = await plannedRun(warehouse, [{ hashedEmail: md5! }]);
     await answered('person:h3', `email:${email}`);
     await remember(`email:${email}`, 'enriched', 60);
 
-    const rows = [{ keys: [`hash:${sha256}`], hashedEmail: sha256! }, { keys: ['hash:other'] }];
-    expect(await planned(rows)).toEqual(['fresh', null]);
-    expect(await openPage(warehouse, staged.runId, 1, testLookupRequest)).toMatchObject({ people: 0 });
-    expect(await outcomesOf(warehouse, staged.runId)).toEqual(['fresh']);
+    expect(await planned([{ hashedEmail: sha256! }, { keys: ['hash:other'] }])).toEqual(['fresh', null]);
+    expect(await open(runId)).toMatchObject({ people: 0 });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
   });
 
   it('openPage() returns the same batches when it is called again', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
-    const run = await stagedRun(warehouse, rows);
-    await planRows(warehouse, run.runId, testLookupRequest);
-    const first = await openPage(warehouse, run.runId, 1, testLookupRequest);
+    const runId = await plannedRun(warehouse, rows);
+    const first = await open(runId);
     expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
-    expect(await openPage(warehouse, run.runId, 1, testLookupRequest)).toEqual(first);
+    expect(await open(runId)).toEqual(first);
   });
 });
 
@@ -358,9 +299,8 @@ describe('people who opted out of calls', () => {
   it('people who opted out of calls stay fresh without a phone in a later run that requests phones', async () => {
     await remember('email:calls-d-0', 'enriched', 60);
     await remember('email:calls-d-1', 'enriched', 60);
-    const run = await stagedRun(warehouse, people('calls-d-', [0]));
-    await planRows(warehouse, run.runId, phones);
-    expect((await outcomesOf(warehouse, run.runId)).slice(0, 2)).toEqual(['fresh', null]);
+    const outcomes = await plannedOutcomes(warehouse, people('calls-d-', [0]), { reveal: ['phone'] });
+    expect(outcomes.slice(0, 2)).toEqual(['fresh', null]);
   });
 });
 

@@ -54,8 +54,7 @@ describe('expectations on an export', () => {
     }));
     const options = { ...spec.options, source: 'expecting', expectations, schedule };
     const { runId } = await stagedRun(warehouse, rows, { ...spec, options });
-    await warehouse.query`
-      update runs set source = 'expecting', mapping = '{"Email": "email"}' where run_id = ${runId}`;
+    await warehouse.query`update runs set mapping = '{"Email": "email"}' where run_id = ${runId}`;
     return runId;
   };
 

@@ -7,12 +7,11 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
-import { addToSuppressionList, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { addToSuppressionList, stagedRun, noSignal, testSpec } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf, personOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
-const { signal } = new AbortController();
 
 /** Stores an answer about a person with this e-mail; a person without an id answers a call for the contact `c1`. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<void> {
@@ -42,10 +41,9 @@ async function runOf(
   source = 'generic',
   firstName = 'Ada',
 ): Promise<string> {
-  const row = { keys: [`email:${email}`], email, firstName, lastName: 'Novak', contactId };
-  const { runId } = await stagedRun(warehouse, [row]);
-  await warehouse.query`update runs set source = ${source} where run_id = ${runId}`;
-  return runId;
+  const spec = testSpec();
+  const row = { email, firstName, lastName: 'Novak', contactId };
+  return (await stagedRun(warehouse, [row], { ...spec, options: { ...spec.options, source } })).runId;
 }
 
 /** A run of another source that has ended without an answer about the contact. */
@@ -68,11 +66,7 @@ async function contactsOfSource(source: string): Promise<unknown[]> {
   return rows.map(({ contact_id: id }) => id);
 }
 
-async function suppressed(key: string): Promise<void> {
-  await addToSuppressionList(warehouse, key);
-}
-
-const reconcile = (runId: string) => reconcileContacts(warehouse, runId, signal);
+const reconcile = (runId: string) => reconcileContacts(warehouse, runId, noSignal);
 
 it('reconcileContacts() fills a contact once if its e-mail belongs to a known person', async () => {
   await knownPerson('ada@one.example', 'p1');
@@ -91,7 +85,7 @@ it('a newly found person fills a contact of another source, unless its row chang
   for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
   // A newer row gives the CRM record to another person.
   await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
-  await suppressed('email:ada@six.example');
+  await addToSuppressionList(warehouse, 'email:ada@six.example');
   const runId = await runOf('ada@seven.example', 'c7');
   for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
   expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
@@ -101,14 +95,7 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
   [
     'was enriched',
     (runId) =>
-      answerBatch(warehouse, { runId }, ([asked]) => [
-        {
-          id: 'p-was-enriched',
-          first_name: 'Ada',
-          last_name: 'Novak',
-          email: asked!.identity.email!,
-        },
-      ]),
+      answerBatch(warehouse, { runId }, ([asked]) => [personOf(asked!.identity, { id: 'p-was-enriched' })]),
     { outcome: 'enriched', filled: false, reason: null },
   ],
   [
@@ -134,15 +121,8 @@ it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, un
     const source = how.replaceAll(' ', '-');
     const email = `ada@${source}.example`;
     await knownPerson(email, `p-${source}`);
-    const staged = {
-      keys: [`email:${email}`],
-      email,
-      firstName: 'Ada',
-      lastName: 'Novak',
-      contactId: 'c12',
-    };
+    const staged = { email, firstName: 'Ada', lastName: 'Novak', contactId: 'c12' };
     const runId = await runningRunOf(warehouse, [staged], { source });
-    await reconcile(runId);
     await end(runId);
     await reconcile(runId);
     expect(await contactsOfSource(source)).toEqual(['c12']);

@@ -4,10 +4,9 @@ import { resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaus
 import { currentBudgetId, setBudget } from '../../../src/ledger/credit-ledger.ts';
 import { runsWaitingForBudget, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { runningRun } from '../../helpers/warehouse/rows.ts';
+import { runningRun, testNote } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 5 });
-const note = { by: 'a test', reason: undefined };
 
 async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {
   await warehouse.query`
@@ -38,14 +37,14 @@ it('a run with --on-budget pause waits when its own budget is used up, and check
   });
   if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
   expect(await runsWaitingForBudget(warehouse, `run:${runId}`)).toEqual([runId]);
-  await setBudget(warehouse.database, `run:${runId}`, creditsFromWhole(5), undefined, note);
+  await setBudget(warehouse.database, `run:${runId}`, creditsFromWhole(5), undefined, testNote);
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({ kind: 'open' });
 });
 
 it('a run waits for the next day when the day budget is used up, or ends with --on-budget finish', async () => {
   const runId = await runningRun(warehouse);
   const day = await currentBudgetId(warehouse.database, 'day');
-  await setBudget(warehouse.database, day, 'used', undefined, note);
+  await setBudget(warehouse.database, day, 'used', undefined, testNote);
   const meeting = await resolveBudgetExhaustion(warehouse, runId);
   if (meeting.kind !== 'wait') throw new Error(meeting.kind);
   expect(meeting.pauseReason.reason).toMatch(/^day:.* at \d{4}-\d{2}-\d{2}T00:00:00.000Z at the latest$/);
@@ -57,7 +56,7 @@ it('a run waits for the next day when the day budget is used up, or ends with --
     kind: 'finish',
     budget: day,
   });
-  await setBudget(warehouse.database, day, 'default', undefined, note);
+  await setBudget(warehouse.database, day, 'default', undefined, testNote);
 });
 
 it('resolveBudgetExhaustion() keeps the pause of a quality gate, with and without credits left', async () => {

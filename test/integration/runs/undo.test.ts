@@ -1,80 +1,58 @@
 import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { readAllTablesAsText } from '../../helpers/database/contents.ts';
+import { readAllTablesAsText, readComputedTables } from '../../helpers/database/contents.ts';
 import { deliverTo, phonesBody, endedWithPhones, endedCall } from '../../helpers/warehouse/late-calls.ts';
 import {
   addToSuppressionList,
-  testLookupRequest,
   outcomesOf,
   stagedRun,
   type StagedRow,
+  testNote,
+  noSignal,
+  neverFresh,
 } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import {
+  runningRunOf,
+  plannedOutcomes,
+  personOf,
+  endPlayedRun,
+  playRun,
+  readContact,
+} from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 
-const note = { by: 'somebody', reason: 'the wrong file' };
-const noSignal = new AbortController().signal;
 const warehouse = await warehouseOfFile();
 
 /** A person of a test, and the row of an export with this person. */
 function known(contactId: string, values: Partial<Person> = {}): { row: StagedRow; person: Person } {
   const email = `${contactId}@undo.example`;
-  return {
-    row: { contactId, email, keys: [`email:${email}`], firstName: 'Ada', lastName: `Of ${contactId}` },
-    person: { id: `id-${contactId}`, first_name: 'Ada', last_name: `Of ${contactId}`, email, ...values },
-  };
+  const row = { contactId, email, firstName: 'Ada', lastName: `Of ${contactId}` };
+  return { row, person: personOf(row, { id: `id-${contactId}`, ...values }) };
 }
 
+type Known = ReturnType<typeof known>;
+
 /** A run that has requested all people of its export, has these answers, and has ended. */
-async function endedRun(
-  people: readonly ReturnType<typeof known>[],
-  options: { readonly source?: string; readonly isFresh?: boolean } = {},
-): Promise<string> {
-  const runId = await runningRunOf(
-    warehouse,
-    people.map(({ row }) => row),
-    {
-      ...(options.source !== undefined && { source: options.source }),
-      freshness: options.isFresh ? testLookupRequest.freshness : { enrichedSeconds: 0, notFoundSeconds: 0 },
-    },
-  );
-  if (options.isFresh !== true)
-    await answerBatch(warehouse, { runId }, () => people.map(({ person }) => person));
-  await reconcileContacts(warehouse, runId, noSignal);
-  await endRun(warehouse, runId, 'finished', undefined);
+function endedRun(people: readonly Known[]): Promise<string> {
+  const [rows, answer] = [people.map(({ row }) => row), people.map(({ person }) => person)];
+  return playRun(warehouse, rows, answer, { freshness: neverFresh });
+}
+
+/** A run that has ended without a call, because its people are fresh. */
+async function freshRun(people: readonly Known[], source?: string): Promise<string> {
+  const rows = people.map(({ row }) => row);
+  const runId = await runningRunOf(warehouse, rows, { ...(source !== undefined && { source }) });
+  await endPlayedRun(warehouse, runId);
   return runId;
 }
 
-/** The content of all tables that the digest computes. */
-async function contents(): Promise<unknown> {
-  const tables = [
-    'enriched_contacts',
-    'people',
-    'person_history',
-    'organizations',
-    'person_phones',
-    'person_emails',
-  ];
-  const rows = await Promise.all(
-    tables.map((table) => warehouse.pool.query<object>(`select t.* from ${table} t order by t::text`)),
-  );
-  return rows.map((result) => result.rows);
-}
-
-async function contact(contactId: string): Promise<Record<string, unknown> | undefined> {
-  const rows = await warehouse.query<Record<string, unknown>>`
-    select * from enriched_contacts where contact_id = ${contactId}`;
-  return rows[0];
-}
-
-const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
+const contents = () => readComputedTables(warehouse);
+const contact = (contactId: string) => readContact(warehouse, contactId);
+const undo = (runId: string) => undoRun(warehouse, runId, testNote, noSignal);
 
 it('undoRun() removes contacts that only the undone run has, and revertUndo() restores them', async () => {
   const call = await endedWithPhones(warehouse);
@@ -91,7 +69,7 @@ it('undoRun() keeps a contact until all runs of the contact are undone', async (
   const second = await endedRun([known('order', { title: 'CEO' })]);
   const both = await contents();
   expect(await measureUndo(warehouse, first)).toEqual({ removed: 0, restored: 1 });
-  const repeated = await endedRun([known('order', { title: 'CEO' })], { isFresh: true });
+  const repeated = await freshRun([known('order', { title: 'CEO' })]);
   await undo(first);
   expect(await contact('order')).toMatchObject({ title: 'CEO' });
   await undo(second);
@@ -107,7 +85,7 @@ it('reverting undone runs in any order returns a contact filled without a call t
   const asking = known('asking');
   const filled = { ...asking, row: { ...asking.row, contactId: 'filled' } };
   const first = await endedRun([asking, filled]);
-  const second = await endedRun([asking, filled], { isFresh: true });
+  const second = await freshRun([asking, filled]);
   expect(await contact('filled')).toMatchObject({ run_id: first, row_number: 2 });
   const before = await contents();
   for (const runId of [first, second]) await undo(runId);
@@ -118,14 +96,14 @@ it('reverting undone runs in any order returns a contact filled without a call t
 it('after an undo, a run of the same export under another source gets the people without a call', async () => {
   const wrong = await endedRun([known('moved')]);
   await undo(wrong);
-  const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
+  const right = await freshRun([known('moved')], 'right');
   expect(await outcomesOf(warehouse, right)).toEqual(['fresh']);
   expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
 });
 
 it('an undo that was interrupted after its first step is completed by the next run', async () => {
   const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
-  expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
+  expect(await undoRun(warehouse, runId, testNote, AbortSignal.abort())).toMatchObject({ complete: false });
   await endedRun([known('somebody-else')]);
   expect(await contact('many-9')).toBeUndefined();
 });
@@ -160,10 +138,8 @@ it('discardAnswers() removes the answers of an undone run, so that the next run 
   const call = await endedWithPhones(warehouse);
   await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
   await undo(call.runId);
-  const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
-  const repeated = await stagedRun(warehouse, people);
-  await planRows(warehouse, repeated.runId, testLookupRequest);
-  expect(await outcomesOf(warehouse, repeated.runId)).toEqual(['fresh', 'fresh', 'fresh']);
+  const people = call.people.map(({ identity: { email } }) => ({ email: email! }));
+  expect(await plannedOutcomes(warehouse, people)).toEqual(['fresh', 'fresh', 'fresh']);
   const discarded = await discardAnswers(warehouse, call.runId, noSignal);
   expect(discarded.observations).toBe(6);
   expect(discarded.lookupKeys).toBeGreaterThan(0);
@@ -171,16 +147,14 @@ it('discardAnswers() removes the answers of an undone run, so that the next run 
     select 1 from observations where run_id = ${call.runId}
     union all select 1 from people where run_id = ${call.runId}`;
   expect(gone).toEqual([]);
-  const unknown = await stagedRun(warehouse, people);
-  await planRows(warehouse, unknown.runId, testLookupRequest);
-  expect(await outcomesOf(warehouse, unknown.runId)).toEqual([null, null, null]);
+  expect(await plannedOutcomes(warehouse, people)).toEqual([null, null, null]);
   await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
 });
 
 it('reverting an undo does not restore an erased person', async () => {
   const call = await endedWithPhones(warehouse);
   await undo(call.runId);
-  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], testNote);
   await revertUndo(warehouse, call.runId, noSignal);
   expect(await readAllTablesAsText(warehouse)).not.toContain(call.ids[0]);
   const rows = await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`;
@@ -193,8 +167,7 @@ it('reverting an undo does not assign a person who was suppressed since then', a
   await addToSuppressionList(warehouse, `email:${listed.person.email}`);
   const later = await runningRunOf(warehouse, [listed.row]);
   expect(await outcomesOf(warehouse, later)).toEqual(['suppressed']);
-  await reconcileContacts(warehouse, later, noSignal);
-  await endRun(warehouse, later, 'finished', undefined);
+  await endPlayedRun(warehouse, later);
   expect(await contact('listed')).toMatchObject({ person_id: 'id-listed' });
   await undo(first);
   await revertUndo(warehouse, first, noSignal);
