@@ -16,6 +16,21 @@ it.each([
   expect(() => readConfig(environment)).toThrow(expect.objectContaining({ settings: named }));
 });
 
+it('Worker Versioning is off by default, and takes deployment name and build id from settings', () => {
+  expect(readConfig({}).workerVersion).toBeUndefined();
+  const settings = { TEMPORAL_DEPLOYMENT_NAME: 'enrich', TEMPORAL_WORKER_BUILD_ID: '2026-11-22' };
+  const version = { deploymentName: 'enrich', buildId: '2026-11-22' };
+  expect(readConfig(settings).workerVersion).toEqual(version);
+});
+
+it.each([
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, 'TEMPORAL_WORKER_BUILD_ID is missing'],
+  [{ TEMPORAL_WORKER_BUILD_ID: '1' }, 'TEMPORAL_DEPLOYMENT_NAME is missing'],
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, 'a name without dots and colons'],
+])('Worker Versioning refuses %j', (environment, message) =>
+  expect(() => readConfig(environment)).toThrow(message),
+);
+
 it.each([
   'postgres://enrich:a,b@one:5432,two:5432/enrich',
   'postgres://enrich@/enrich?host=one,two',

@@ -40,45 +40,29 @@ const valuesOfGroups = Object.entries(contactFieldGroups).map(([group, columns])
   return `when '${group}' then jsonb_build_object(${members.join(', ')})`;
 });
 
+const oneOf = (column: string, names: readonly string[]) => `check (${column} in (${nameListText(names)}))`;
+const listOf = (names: readonly string[]) => `array_position(array[${nameListText(names)}]`;
+const reserving = `status in (${nameListText(statusesWithReservation)})`;
+
 it.each<[file: string, what: string, text: string]>([
-  ['runs.sql', 'statuses of runs', `check (status in (${nameListText(allRunStatuses)}))`],
+  ['runs.sql', 'statuses of runs', oneOf('status', allRunStatuses)],
   ['runs.sql', 'statuses of unfinished runs', `where ${unfinishedCondition};`],
-  ['runs.sql', 'outcomes', `check (outcome in (${nameListText(outcomes)}))`],
+  ['runs.sql', 'outcomes', oneOf('outcome', outcomes)],
   ['runs.sql', 'cells that identify a contact', identityCells.join(' ')],
   ['facts.sql', 'cells that identify a contact', identityCells.join(' ')],
-  [
-    'facts.sql',
-    'kinds of observations',
-    `check (kind in (${nameListText(['answer', ...deliveryKindNames])}))`,
-  ],
-  ['facts.sql', 'verdicts about contacts', `check (verdict in (${nameListText(recordedVerdicts)}))`],
-  ['ledger.sql', 'statuses of calls', `check (status in (${nameListText(attemptStatuses)}))`],
-  [
-    'ledger.sql',
-    'statuses of calls that hold credits',
-    `(credits_settled is null) = (status in (${nameListText(statusesWithReservation)}))`,
-  ],
-  [
-    'ledger.sql',
-    'statuses of open calls in an index',
-    `where status in (${nameListText(statusesWithReservation)});`,
-  ],
-  ['late-results.sql', 'statuses of deliveries', `check (status in (${nameListText(deliveryStatuses)}))`],
-  ['late-results.sql', 'kinds of late results', `check (kind in (${nameListText(lateKindNames)}))`],
+  ['facts.sql', 'kinds of observations', oneOf('kind', ['answer', ...deliveryKindNames])],
+  ['facts.sql', 'verdicts about contacts', oneOf('verdict', recordedVerdicts)],
+  ['ledger.sql', 'statuses of calls', oneOf('status', attemptStatuses)],
+  ['ledger.sql', 'statuses of calls that hold credits', `(credits_settled is null) = (${reserving})`],
+  ['ledger.sql', 'statuses of open calls in an index', `where ${reserving};`],
+  ['late-results.sql', 'statuses of deliveries', oneOf('status', deliveryStatuses)],
+  ['late-results.sql', 'kinds of late results', oneOf('kind', lateKindNames)],
   ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
   ['people.sql', 'columns of a contact', contactColumns.map(({ name }) => `p.${name},`).join(' ')],
   ['people.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
-  [
-    'run-figures.sql',
-    'kinds of deliveries',
-    `array_position(array[${nameListText(deliveryKindNames)}], kind)`,
-  ],
+  ['run-figures.sql', 'kinds of deliveries', `${listOf(deliveryKindNames)}, kind)`],
   ['run-figures.sql', 'pattern for switchboard numbers', `like_regex "^${headquartersPhoneType}$"`],
-  [
-    'run-figures.sql',
-    'statuses of calls that hold credits',
-    `filter (where status in (${nameListText(statusesWithReservation)}))`,
-  ],
+  ['run-figures.sql', 'statuses of calls that hold credits', `filter (where ${reserving})`],
   [
     'rate-windows.sql',
     'maximum age of rate reports',
@@ -90,19 +74,15 @@ it.each<[file: string, what: string, text: string]>([
     'longest rate window',
     `counted_until < at - make_interval(secs => ${maxWindowSeconds})`,
   ],
-  ['budgets.sql', 'periods of budgets', `check (period in (${nameListText(budgetPeriodNames)}))`],
+  ['budgets.sql', 'periods of budgets', oneOf('period', budgetPeriodNames)],
   [
     'budgets.sql',
     'names of budgets',
     `(values ${budgetPeriodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
   ],
   ['admission.sql', 'settings for cached query plans', keptPlans.join(' ')],
-  [
-    'admission.sql',
-    'priorities of runs',
-    `array_position(array[${nameListText(runPriorities)}], of_priority)`,
-  ],
-  ['notifications.sql', 'events of notifications', `check (event in (${nameListText(notifiedEvents)}))`],
+  ['admission.sql', 'priorities of runs', `${listOf(runPriorities)}, of_priority)`],
+  ['notifications.sql', 'events of notifications', oneOf('event', notifiedEvents)],
   ['notifications.sql', 'key prefix of runs that only plan', `not like '${planKeyPrefix}%'`],
   [
     'common-columns.sql',

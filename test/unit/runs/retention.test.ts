@@ -12,16 +12,12 @@ it('RETENTION sets a time for each kind of data', () => {
   expect(parseRetention('')).toEqual({});
 });
 
-it('RETENTION refuses to keep quarantined deliveries for less than 30 days, while polls still work', () => {
-  expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
-  expect(() => parseRetention('quarantine=29d')).toThrow(
-    '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
-  );
-});
-
-it('RETENTION refuses to keep rows for less than 30 days, while late results may arrive', () => {
-  expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
-  expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
+it.each([
+  ['quarantine', 'quarantined deliveries'],
+  ['rows', 'rows'],
+])('RETENTION refuses to keep %s for less than 30 days, while late results may arrive', (kind, what) => {
+  expect(parseRetention(`${kind}=30d`)).toEqual({ [kind]: 30 * day });
+  expect(() => parseRetention(`${kind}=29d`)).toThrow(`"${kind}=29d" keeps ${what} for less than 30 days`);
 });
 
 it('RETENTION refuses to keep rows for a shorter time than staged rows', () => {
