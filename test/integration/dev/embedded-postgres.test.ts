@@ -1,25 +1,18 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { chmodSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { join, dirname } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
 import { executeAt } from '../../helpers/database/global-setup.ts';
+import { serverFolder } from '../../helpers/servers/server-folder.ts';
 
 const copyInitialised = await initialisedPostgres();
 
-let home: string;
 let directory: string;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'enrich-postgres-'));
-  directory = join(home, 'postgres');
-});
-
-afterEach(async () => {
-  await stopServer(directory);
-  rmSync(home, { recursive: true, force: true });
+  directory = serverFolder();
 });
 
 async function start(options: { port?: number; durable?: boolean } = {}) {
@@ -34,7 +27,7 @@ async function startInitialised(options: { port?: number; durable?: boolean } = 
 
 it('the embedded PostgreSQL has one database with a password, owned by a role without superuser rights', async () => {
   // Started by root, PostgreSQL runs as another user, who cannot open this directory.
-  chmodSync(home, 0o700);
+  chmodSync(dirname(directory), 0o700);
   const { databaseUrl, port, pid } = await start();
   if (process.getuid?.() === 0) expect(readFileSync(`/proc/${pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0/m);
   const rows = await executeAt(

@@ -1,27 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
-import { runningRecord, stopServer } from '../../../src/dev/server.ts';
+import { runningRecord } from '../../../src/dev/server.ts';
 import { createCredentialSource } from '../../../src/service/credential.ts';
+import { serverFolder } from '../../helpers/servers/server-folder.ts';
 
-let directory: string;
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'enrich-sandbox-'));
-});
-
-afterEach(async () => {
-  await stopServer(directory);
-  rmSync(directory, { recursive: true, force: true });
-});
-
-async function start(port = 0) {
-  return startEmbeddedSandbox({ directory, port, rateLimits: '600/hour' });
-}
-
-type Sandbox = Awaited<ReturnType<typeof start>>;
+type Sandbox = Awaited<ReturnType<typeof startEmbeddedSandbox>>;
 
 async function matchOne({ baseUrl, credential }: Sandbox) {
   return fetch(`${baseUrl}/people/bulk_match`, {
@@ -36,6 +19,8 @@ async function bill({ baseUrl }: Sandbox): Promise<unknown> {
 }
 
 it('the embedded sandbox keeps its port and its bill after a kill', async () => {
+  const directory = serverFolder();
+  const start = () => startEmbeddedSandbox({ directory, port: 0, rateLimits: '600/hour' });
   const first = await start();
   await matchOne(first);
   const billed = await bill(first);

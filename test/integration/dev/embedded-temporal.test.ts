@@ -1,21 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { takenPort } from '../../helpers/servers/ports.ts';
+import { serverFolder } from '../../helpers/servers/server-folder.ts';
 
 let directory: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'enrich-temporal-'));
-});
-
-afterEach(async () => {
-  await stopServer(directory);
-  rmSync(directory, { recursive: true, force: true });
+  directory = serverFolder();
 });
 
 const cli = {
