@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { type ServiceClient } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { createTransport, type TransportLimits } from '../../../src/service/transport.ts';
 import {
@@ -11,6 +11,8 @@ import {
   startScriptedServer,
   type ScriptedServer,
 } from '../../helpers/servers/scripted-server.ts';
+import { testClient, verdictOf } from '../../helpers/servers/test-client.ts';
+import { freePort } from '../../helpers/servers/ports.ts';
 
 const good = JSON.stringify({
   status: 'success',
@@ -36,15 +38,7 @@ function clientOf(
   baseUrl: string,
   { callTimeoutSeconds = 5, ...limits }: Partial<TransportLimits> & { callTimeoutSeconds?: number } = {},
 ): ServiceClient {
-  const client = createServiceClient(
-    {
-      baseUrl,
-      credential: { kind: 'api-key', value: 'k' },
-      callTimeoutSeconds,
-      pollPath: '/webhook_result/{request_id}',
-    },
-    createTransport(limits),
-  );
+  const client = testClient({ baseUrl, callTimeoutSeconds, transport: createTransport(limits) });
   open.push(client);
   return client;
 }
@@ -58,63 +52,61 @@ async function failureOf(call: Promise<unknown>): Promise<ServiceFailure> {
   throw new Error(`no ServiceFailure but ${String(error)}`);
 }
 
-/** The parts of a failure that decide what the caller does. */
-function verdict({ type, disposition, mayHaveBeenBilled }: ServiceFailure): unknown[] {
-  return [type, disposition, mayHaveBeenBilled];
-}
-
-const free = (type: string): unknown[] => [type, 'retry', false];
-const unknown = (type: string): unknown[] => [type, 'unknown', true];
-
 async function failsWith(
-  script: Parameters<typeof startScriptedServer>,
+  onRequest: Parameters<typeof startScriptedServer>[0],
   limits?: Parameters<typeof clientOf>[1],
 ): Promise<{ failure: ServiceFailure; server: ScriptedServer }> {
-  const server = await serve(...script);
+  const server = await serve(onRequest);
   const failure = await failureOf(clientOf(server.baseUrl, limits).bulkMatch({ details }));
   return { failure, server };
 }
 
 const answering = (bytes: Buffer | string) => (socket: Socket) => void socket.write(bytes);
 
+/** A client that calls a server over TLS, which handles its connections as given. */
+async function clientOverTls(
+  onConnection: (socket: Socket) => void,
+  limits?: Parameters<typeof clientOf>[1],
+): Promise<ServiceClient> {
+  const server = await serve(
+    () => {},
+    (socket) => {
+      onConnection(socket);
+      return true;
+    },
+  );
+  return clientOf(server.baseUrl.replace('http:', 'https:'), limits);
+}
+
 describe('a call that was certainly not sent', () => {
-  it('a call to a port without a listener is retried without cost', async () => {
-    const server = await startScriptedServer(() => {});
-    await server.close();
-    expect(verdict(await failureOf(clientOf(server.baseUrl).bulkMatch({ details })))).toEqual(
-      free('not-sent.refused'),
-    );
-  });
+  const badRequest = 'HTTP/1.1 400 Bad Request\r\n\r\n';
 
-  it('a call to an unknown host is retried without cost', async () => {
-    const client = clientOf('http://service.invalid/api/v1');
-    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.dns'));
-  });
-
-  it('a call with a failed TLS handshake is retried without cost', async () => {
-    const server = await serve(
-      () => {},
-      (socket) => {
-        socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-        return true;
-      },
-    );
-    const client = clientOf(server.baseUrl.replace('http:', 'https:'));
-    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.tls'));
-  });
-
-  const silent: Parameters<typeof startScriptedServer> = [() => {}, () => true];
-
-  it('a call with a connection that does not open in time is retried without cost', async () => {
-    const server = await serve(...silent);
-    const client = clientOf(server.baseUrl.replace('http:', 'https:'), { connectMilliseconds: 500 });
-    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
+  it.each<[string, string, () => ServiceClient | Promise<ServiceClient>]>([
+    [
+      'to a port without a listener',
+      'refused',
+      async () => clientOf(`http://127.0.0.1:${await freePort()}/api/v1`),
+    ],
+    ['to an unknown host', 'dns', () => clientOf('http://service.invalid/api/v1')],
+    [
+      'with a failed TLS handshake',
+      'tls',
+      () => clientOverTls((socket) => socket.once('data', () => socket.end(badRequest))),
+    ],
+    [
+      'with a connection that does not open in time',
+      'timeout',
+      () => clientOverTls(() => {}, { connectMilliseconds: 500 }),
+    ],
+  ])('a call %s is retried without cost', async (_, type, connect) => {
+    const failure = await failureOf((await connect()).bulkMatch({ details }));
+    expect(verdictOf(failure)).toEqual([`not-sent.${type}`, 'retry', false]);
   });
 
   it('a call that is abandoned before it was sent is retried without cost', async () => {
     const server = await serve(answering(httpAnswer(200, good)));
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
-    expect(verdict(failure)).toEqual(free('not-sent.aborted'));
+    expect(verdictOf(failure)).toEqual(['not-sent.aborted', 'retry', false]);
     expect(server.requests).toHaveLength(0);
   });
 
@@ -140,23 +132,35 @@ describe('a call that was certainly not sent', () => {
   });
 });
 
-it('a call is unknown, and sent once, if the connection is reset after the request', async () => {
-  const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
-  expect(verdict(failure)).toEqual(unknown('connection-lost'));
+const cutOff = httpAnswer(200, good, { 'content-length': String(good.length + 40) });
+const bomb = httpAnswer(200, gzipSync(Buffer.alloc(5_000_000)), { 'content-encoding': 'gzip' });
+const coded = httpAnswer(200, deflateRawSync(good), { 'content-encoding': 'x-own' });
+
+it.each<[string, object, ...Parameters<typeof failsWith>]>([
+  ['the connection is reset', { type: 'connection-lost' }, (socket) => socket.resetAndDestroy()],
+  [
+    'its response is cut off',
+    { type: 'connection-lost', httpStatus: 200 },
+    (socket) => void socket.end(cutOff),
+  ],
+  ['no response begins before the deadline', { type: 'timeout' }, () => {}, { callTimeoutSeconds: 0.3 }],
+  [
+    'its response stops in the middle',
+    { type: 'timeout' },
+    answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'),
+    { silenceMilliseconds: 200 },
+  ],
+  [
+    'its small response unpacks to more than is allowed',
+    { type: 'answer-too-large' },
+    answering(bomb),
+    { answerBytes: 1_000_000 },
+  ],
+  ['its response has an unknown content encoding', { type: 'unreadable-answer' }, answering(coded)],
+])('a call is unknown, and sent once, if %s', async (_, expected, onRequest, limits) => {
+  const { failure, server } = await failsWith(onRequest, limits);
+  expect(failure).toMatchObject({ ...expected, disposition: 'unknown', mayHaveBeenBilled: true });
   expect(server.requests).toHaveLength(1);
-});
-
-it('a call is unknown if the response is cut off', async () => {
-  const { failure } = await failsWith([
-    (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
-  ]);
-  expect(verdict(failure)).toEqual(unknown('connection-lost'));
-  expect(failure.httpStatus).toBe(200);
-});
-
-it('a call is unknown if no response begins before the deadline', async () => {
-  const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
-  expect(verdict(failure)).toEqual(unknown('timeout'));
 });
 
 it('a response that arrives while the process is suspended beyond the deadline is read', async () => {
@@ -180,40 +184,27 @@ it('a response that arrives while the process is suspended beyond the deadline i
   expect((await answer).matches).toHaveLength(1);
 });
 
-it('a call is unknown if the response stops in the middle', async () => {
-  const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
-    silenceMilliseconds: 200,
-  });
-  expect(verdict(failure)).toEqual(unknown('timeout'));
-});
-
 it('a call is unknown if it is abandoned in flight', async () => {
   const controller = new AbortController();
   const server = await serve(() => controller.abort());
   const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
-  expect(verdict(failure)).toEqual(unknown('aborted'));
+  expect(verdictOf(failure)).toEqual(['aborted', 'unknown', true]);
 });
 
-it('a call is unknown if a small response unpacks to more than is allowed', async () => {
-  const bomb = gzipSync(Buffer.alloc(5_000_000));
-  const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
-    answerBytes: 1_000_000,
-  });
-  expect(verdict(failure)).toEqual(unknown('answer-too-large'));
-});
-
-it('a 422 is recognised as a refusal although its response never ends', async () => {
-  const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
-  const failure = await failureOf(
-    clientOf(server.baseUrl, { silenceMilliseconds: 200 }).bulkMatch({ details }),
-  );
-  expect(verdict(failure)).toEqual(['validation', 'reject', false]);
-});
-
-it('a redirect is not followed, because another host would get the key', async () => {
-  const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
-  const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
-  expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
+it.each([
+  [
+    'a 422 is recognised as a refusal although its response never ends',
+    'HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"',
+    ['validation', 'reject', false],
+  ],
+  [
+    'a redirect is not followed, because another host would get the key',
+    httpAnswer(307, '', { location: 'http://127.0.0.1:9/' }),
+    ['redirected', 'pause', false],
+  ],
+])('%s', async (_, answer, expected) => {
+  const { failure } = await failsWith(answering(answer), { silenceMilliseconds: 200 });
+  expect(verdictOf(failure)).toEqual(expected);
 });
 
 it.each([
@@ -224,10 +215,4 @@ it.each([
   const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
   expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
   expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
-});
-
-it('a call is unknown if the response has an unknown content encoding', async () => {
-  const coded = deflateRawSync(good);
-  const { failure } = await failsWith([answering(httpAnswer(200, coded, { 'content-encoding': 'x-own' }))]);
-  expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
 });
