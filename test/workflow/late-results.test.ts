@@ -10,7 +10,8 @@ const pauseReason = { type: 'service.unauthorized', reason: 'refused', next: 'se
 const stage = await Stage.ofFile();
 
 describe('late results', () => {
-  const lateResults = { pollAfterSeconds: 3_600 };
+  const play = (activities: ScriptedActivities, act: Parameters<typeof stage.play>[1]) =>
+    stage.play(activities, act, { lateResults: { pollAfterSeconds: 3_600 } });
   const awaited = (number: number): LateResultsStatus => ({
     ...nothingAwaited,
     awaited: number,
@@ -21,18 +22,14 @@ describe('late results', () => {
   it('a signal about a delivery syncs late results, and the run ends only after all have arrived', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => awaited(2);
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilWaitsFor(handle, 'late results');
-        await expect.poll(() => activities.syncs).toBeGreaterThan(0);
-        expect(activities.ending).toBe('');
-        activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
-        await handle.signal('deliveryReceived');
-        await handle.result();
-      },
-      { lateResults },
-    );
+    await play(activities, async (handle) => {
+      await untilWaitsFor(handle, 'late results');
+      await expect.poll(() => activities.syncs).toBeGreaterThan(0);
+      expect(activities.ending).toBe('');
+      activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
+      await handle.signal('deliveryReceived');
+      await handle.result();
+    });
     expect(activities.ending).toBe('finished');
   });
 
@@ -43,19 +40,15 @@ describe('late results', () => {
       if (number === 1) await held.opened;
       return number < 3 ? awaited(2) : nothingAwaited;
     };
-    await stage.play(
-      activities,
-      async (handle) => {
-        await expect.poll(() => activities.syncs).toBe(1);
-        await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
-        held.open();
-        await expect.poll(() => activities.syncs).toBe(2);
-        await handle.signal('deliveryReceived');
-        await handle.result();
-        await expect(handle.signal('deliveryReceived')).rejects.toThrow();
-      },
-      { lateResults },
-    );
+    await play(activities, async (handle) => {
+      await expect.poll(() => activities.syncs).toBe(1);
+      await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
+      held.open();
+      await expect.poll(() => activities.syncs).toBe(2);
+      await handle.signal('deliveryReceived');
+      await handle.result();
+      await expect(handle.signal('deliveryReceived')).rejects.toThrow();
+    });
     expect(activities.syncs).toBe(3);
   });
 
@@ -63,7 +56,7 @@ describe('late results', () => {
     const activities = new ScriptedActivities();
     activities.sync = (number) =>
       number < 3 ? { ...awaited(2), nextSyncAt: '2026-11-21T12:00:00.010Z' } : nothingAwaited;
-    await stage.play(activities, (handle) => handle.result(), { lateResults });
+    await play(activities, (handle) => handle.result());
     expect(activities.syncs).toBe(3);
   });
 
@@ -77,15 +70,11 @@ describe('late results', () => {
       activities.write('paused', { type: 'service.overbilled', reason: 'billed more', next: 'compare' });
       return activities.facts(request.runId);
     };
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilStatus(handle, 'paused');
-        await handle.executeUpdate('resume');
-        expect(await handle.result()).toMatchObject({ status: 'finished' });
-      },
-      { lateResults },
-    );
+    await play(activities, async (handle) => {
+      await untilStatus(handle, 'paused');
+      await handle.executeUpdate('resume');
+      expect(await handle.result()).toMatchObject({ status: 'finished' });
+    });
   });
 
   it(
@@ -100,21 +89,17 @@ describe('late results', () => {
       };
       activities.sync = () => nothingAwaited;
       let executions = 0;
-      await stage.play(
-        activities,
-        async (handle) => {
-          await expect.poll(() => activities.batches.length).toBe(2);
-          await reachHistoryLimit(handle, 'deliveryReceived');
-          for (let sent = 0; sent < 400; sent += 100)
-            await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
-          held.open();
-          await handle.signal('deliveryReceived');
-          await handle.result();
-          const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
-          for await (const _ of runs) executions += 1;
-        },
-        { lateResults },
-      );
+      await play(activities, async (handle) => {
+        await expect.poll(() => activities.batches.length).toBe(2);
+        await reachHistoryLimit(handle, 'deliveryReceived');
+        for (let sent = 0; sent < 400; sent += 100)
+          await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
+        held.open();
+        await handle.signal('deliveryReceived');
+        await handle.result();
+        const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
+        for await (const _ of runs) executions += 1;
+      });
       expect(executions).toBe(2);
       expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
       expect(activities.syncs).toBeLessThan(100);
@@ -135,24 +120,20 @@ describe('late results', () => {
         isPaused && batch > 100 && activities.statuses.at(-1) === 'running' && activities.checks === 0
           ? { kind: 'stopped', pauseReason }
           : { kind: 'done' };
-      await stage.play(
-        activities,
-        async (handle) => {
-          const wait = isPaused ? pauseReason.type : 'late results';
-          await untilWaitsFor(handle, wait);
-          const first = (await handle.describe()).runId;
-          await reachHistoryLimit(handle, 'deliveryReceived');
-          await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
-          expect(await readWaitOf(handle)).toBe(wait);
-          expect(activities.batches.length).toBe(isPaused ? 3 : 5);
-          activities.checks = 1;
-          if (isPaused) await handle.executeUpdate('resume');
-          activities.sync = () => ({ ...nothingAwaited, arrived: 1_000 });
-          await handle.signal('deliveryReceived');
-          await handle.result();
-        },
-        { lateResults },
-      );
+      await play(activities, async (handle) => {
+        const wait = isPaused ? pauseReason.type : 'late results';
+        await untilWaitsFor(handle, wait);
+        const first = (await handle.describe()).runId;
+        await reachHistoryLimit(handle, 'deliveryReceived');
+        await expect.poll(async () => (await handle.describe()).runId).not.toBe(first);
+        expect(await readWaitOf(handle)).toBe(wait);
+        expect(activities.batches.length).toBe(isPaused ? 3 : 5);
+        activities.checks = 1;
+        if (isPaused) await handle.executeUpdate('resume');
+        activities.sync = () => ({ ...nothingAwaited, arrived: 1_000 });
+        await handle.signal('deliveryReceived');
+        await handle.result();
+      });
       expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
       expect(activities.ending).toBe('finished');
     },

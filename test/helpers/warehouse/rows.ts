@@ -114,8 +114,17 @@ export async function runningRun(
     select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, ${rows}::integer) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await openBudgetsOfRun(warehouse.database, run.runId);
-  await warehouse.query`update budgets set credits_limit = ${limit} where budget_id = ${`run:${run.runId}`}`;
+  await limitBudget(warehouse, run.runId, limit);
   return run.runId;
+}
+
+/** Sets the limit of the budget of a run; null: no limit. */
+export async function limitBudget(
+  { query }: Pick<TestWarehouse, 'query'>,
+  runId: string,
+  limit: number | string | null,
+): Promise<void> {
+  await query`update budgets set credits_limit = ${limit} where budget_id = ${`run:${runId}`}`;
 }
 
 /** Plans the first people of a run, ten in each batch. */

@@ -5,7 +5,7 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, inventPerson } from '../../helpers/warehouse/calls-by-hand.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, limitBudget } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
@@ -15,9 +15,7 @@ it('an answer after the operator set the cost of its call to 0 pauses the run if
   const call = await callInFlight([row]);
   await markAttemptUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
-  await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
-    `run:${call.runId}`,
-  ]);
+  await limitBudget(warehouse, call.runId, 0);
   await record(call, answerWith([person]));
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
   expect(await getRun(warehouse, call.runId)).toMatchObject({
@@ -65,16 +63,7 @@ it('a contact keeps a title that a newer answer lacks; e-mail and e-mail status 
   await warehouse.query`delete from lookup_history`;
   await record(
     await callInFlight([row]),
-    answerWith([
-      {
-        id: person.id,
-        first_name: person.first_name,
-        last_name: person.last_name,
-        email: person.email,
-        title: null,
-        organization: { name: 'Fjord' },
-      },
-    ]),
+    answerWith([{ ...person, email_status: undefined, title: null, organization: { name: 'Fjord' } }]),
   );
   expect(await contact(row.contactId!)).toMatchObject({
     title: 'Engineer',

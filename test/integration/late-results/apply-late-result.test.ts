@@ -1,12 +1,6 @@
-import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
-import {
-  getDelivery,
-  listDeliveries,
-  reopenDelivery,
-  storeDeliveries,
-} from '../../../src/late-results/deliveries.ts';
+import { getDelivery, listDeliveries, reopenDelivery } from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -24,6 +18,7 @@ import {
   type PhonesCall as Call,
 } from '../../helpers/warehouse/late-calls.ts';
 import { untilLockAwaited } from '../../helpers/database/contents.ts';
+import { limitBudget } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -50,14 +45,8 @@ it.each(['running', 'paused'] as const)(
   async (status) => {
     const call = await callInFlight();
     await answer(call);
-    await setRunStatus(
-      warehouse,
-      call.runId,
-      status,
-      status === 'running'
-        ? undefined
-        : { type: 'budget.empty', reason: 'no credits are left', next: 'wait', budgets: ['day:x'] },
-    );
+    const empty = { type: 'budget.empty', reason: 'no credits are left', next: 'wait', budgets: ['day:x'] };
+    await setRunStatus(warehouse, call.runId, status, status === 'running' ? undefined : empty);
     await deliver(call, body(call.ids, 40));
     expect(await getRun(warehouse, call.runId)).toMatchObject({
       status: 'paused',
@@ -81,10 +70,7 @@ it.each([
   async (_, limit, status) => {
     const call = await callInFlight();
     await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
-    await warehouse.pool.query('update budgets set credits_limit = $2 where budget_id = $1', [
-      `run:${call.runId}`,
-      limit,
-    ]);
+    await limitBudget(warehouse, call.runId, limit);
     await deliver(call, body(call.ids, 24));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
     expect(await getRun(warehouse, call.runId)).toMatchObject({ status });
@@ -108,12 +94,11 @@ it('each delivery is applied once, although five drains of the inbox run at the 
   const call = await callInFlight();
   await answer(call);
   const stored = Array.from({ length: 20 }, (_, index) =>
-    storeDeliveries(warehouse, [
-      {
-        tokenHash: createHash('sha256').update(call.token).digest(),
-        body: Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
-      },
-    ]),
+    storeDeliveryFor(
+      warehouse,
+      call,
+      Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
+    ),
   );
   await Promise.all(stored);
   await Promise.all(Array.from({ length: 5 }, () => drain(call)));

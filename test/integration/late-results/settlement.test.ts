@@ -17,6 +17,7 @@ import {
   type CallCredits,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
+import { installSimulatedClock, setSimulatedClock } from '../../helpers/database/simulated-clock.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
@@ -173,25 +174,17 @@ it('an unknown call with a priced delivery stays reserved when its worker report
 
 it('a call that ends after midnight is settled in the day budget of its admission', async () => {
   const calendar = await openTestWarehouse();
-  // The search path of every connection finds this clock_timestamp() before that of PostgreSQL.
-  await calendar.query`
-    create table shift (ahead interval);
-    insert into shift values ('0');
-    create function clock_timestamp() returns timestamptz language sql volatile
-      as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
-    insert into worker_budgets (period, credits_limit) values ('day', 27)`;
-  const days = async () => {
-    return calendar.query`
-      select reserved::float8, settled::float8
-      from budgets where budget_id like 'day:%' order by budget_id`;
-  };
+  await installSimulatedClock(calendar);
+  await calendar.query`insert into worker_budgets (period, credits_limit) values ('day', 27)`;
   const call = await callWithPhones(calendar);
   await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
-  await calendar.query`update shift set ahead = '1 day'`;
+  await setSimulatedClock(calendar, 86_400);
   await callWithPhones(calendar);
   await recordPhonesAnswer(calendar, call);
   await deliverTo(calendar, call, phonesBody(call.ids, 24));
-  expect(await days()).toEqual([
+  const days = await calendar.query`
+    select reserved::float8, settled::float8 from budgets where budget_id like 'day:%' order by budget_id`;
+  expect(days).toEqual([
     { reserved: 0, settled: 27 },
     { reserved: 27, settled: 0 },
   ]);

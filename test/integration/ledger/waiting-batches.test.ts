@@ -23,6 +23,7 @@ import {
   planPeople,
   runningRun,
   noSignal,
+  limitBudget,
 } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -142,15 +143,13 @@ describe('a batch that waits for a rate slot', () => {
   it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
     await planPeople(warehouse, night, 30);
     await openBudgetsOfRun(warehouse.database, night);
-    await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
+    await limitBudget(warehouse, night, 0);
     await waiting(2, 3);
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free)).toMatchObject({ kind: 'over_budget' });
     expect(await isWaitedFor()).toEqual([]);
     expect(await slotsForBackfill()).toBe(4);
-    await warehouse.pool.query('update budgets set credits_limit = null where budget_id = $1', [
-      `run:${night}`,
-    ]);
+    await limitBudget(warehouse, night, null);
   });
 
   it('a batch that waited does not request people whom another run looked up in the meantime', async () => {
