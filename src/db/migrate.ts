@@ -67,7 +67,14 @@ export async function migrate(
       // A newer release may have migrated the schema while this migrator waited.
       const overtaken = (await executedMigrations(database)).length > executed.length;
       if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
-      if (performance.now() > giveUpAt) throw inUse(databaseUrl, error);
+      if (performance.now() > giveUpAt)
+        throw new Problem('database.in-use', 'a transaction has used tables to migrate for too long', {
+          where: databaseUrlWithoutPassword(databaseUrl),
+          next:
+            'end the transaction (select pid, xact_start, query from pg_stat_activity order by xact_start shows the ' +
+            'oldest) and try again; nothing was changed',
+          cause: error,
+        });
       await sleep(pauseMilliseconds);
     }
   });
@@ -142,16 +149,6 @@ async function withDatabase<Result>(
   } finally {
     await database.destroy();
   }
-}
-
-function inUse(databaseUrl: string, cause: unknown): Problem {
-  return new Problem('database.in-use', 'a transaction has used tables to migrate for too long', {
-    where: databaseUrlWithoutPassword(databaseUrl),
-    next:
-      'end the transaction (select pid, xact_start, query from pg_stat_activity order by xact_start shows the ' +
-      'oldest) and try again; nothing was changed',
-    cause,
-  });
 }
 
 /** Number of comparisons that detect a pooler. A busy pooler can give two connections different sessions by chance. */

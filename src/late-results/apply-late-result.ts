@@ -305,7 +305,7 @@ async function markDelivery(
 }
 
 /** A person in a delivery, with the id that the answer of the call has for this person. */
-export interface PersonInDelivery {
+interface PersonInDelivery {
   readonly personId: string;
   readonly person: DeliveredPerson;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import {
   deliveryKindOf,
@@ -122,11 +122,6 @@ export interface DuePoll {
   readonly waitIsOver: boolean;
 }
 
-/** SQL condition: the attempt `a` is a call to this service. Another service does not know its request id. */
-function isCallTo(service: string): RawBuilder<boolean> {
-  return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
-}
-
 /** Whether a run is for this service. */
 export async function isRunOfService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const { rows } = await sql<{ belongs: boolean }>`
@@ -138,7 +133,7 @@ export async function isRunOfService(warehouse: Warehouse, runId: string, servic
 /** After this time a poll is due again, if the process that took it was killed. */
 const leaseSeconds = 120;
 
-/** Takes due polls of a service, the earliest first. Other processes skip these polls. */
+/** Takes due polls of a service, the earliest first. Other processes skip them; other services do not know their ids. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   service: string,
@@ -148,10 +143,10 @@ export async function takeDuePolls(
   const due = await sql<DuePoll>`
     update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where attempt_id in (
-      select a.attempt_id from attempts a
+      select a.attempt_id from attempts a join runs r on r.run_id = a.run_id and r.options ->> 'service' = ${service}
       where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp()
-        and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
-      order by a.next_poll_at limit ${limit} for update skip locked)
+        and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)}
+      order by a.next_poll_at limit ${limit} for update of a skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
       awaited_until <= clock_timestamp() as "waitIsOver"
   `.execute(warehouse.database);

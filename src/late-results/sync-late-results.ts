@@ -200,17 +200,16 @@ async function pollOnce(
     if (!(error instanceof ServiceFailure)) throw error;
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
-    if (poll.waitIsOver && cannotBePolled(error)) await settleByLastBody(warehouse, poll.attemptId);
+    if (poll.waitIsOver && refusedForGood.includes(error.type))
+      await settleByLastBody(warehouse, poll.attemptId);
     // A refused key or an unreachable service stops all polls. An unreadable answer stops only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
   }
 }
 
-/** True if the service offers no poll for this request. Status 401 or 429 leaves this open. */
-function cannotBePolled({ type }: ServiceFailure): boolean {
-  return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
-}
+/** Failures that show that the service offers no poll for a request. Status 401 or 429 leaves this open. */
+const refusedForGood: readonly string[] = ['not-found', 'forbidden', 'validation', 'refused'];
 
 /** The pause that the service requests, within bounds. @param later the pause if the service requests none */
 function pauseAsked(seconds: number | undefined, later: number): number {

@@ -67,11 +67,8 @@ export function createAdmission(
 ): (request: AdmissionRequest) => Promise<Admission> {
   const groups = new GroupCommit<AdmissionRequest, Admission>({
     commit: (requests) => admitAll(database, requests, limits),
-    isSameGroup: (one, other) =>
-      one.runId === other.runId &&
-      one.priority === other.priority &&
-      one.creditsPerPerson === other.creditsPerPerson &&
-      one.deadlineSeconds === other.deadlineSeconds,
+    // Priority and deadline are the same for all calls of a run in this process.
+    isSameGroup: (one, other) => one.runId === other.runId && one.creditsPerPerson === other.creditsPerPerson,
     longestGroup: maxCallsTogether,
   });
   return (request) => groups.commit(request);
@@ -125,7 +122,8 @@ async function admitCalls(
 ): Promise<Admission[] | undefined> {
   const asked = requests.map((request) => ({
     request,
-    token: request.lateResults ? newWebhookToken() : undefined,
+    // The secret part of the webhook URL: 256 random bits in 43 characters.
+    token: request.lateResults ? randomBytes(32).toString('base64url') : undefined,
   }));
   const calls = asked.map(({ request, token }, place) => ({
     place,
@@ -157,11 +155,6 @@ async function admitCalls(
     const rowNumbers = request.rowNumbers.slice(0, people);
     return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms };
   });
-}
-
-/** Creates the secret part of an attempt's webhook URL: 256 random bits in 43 characters. */
-function newWebhookToken(): string {
-  return randomBytes(32).toString('base64url');
 }
 
 /** Hashes a webhook token. The database stores only the hash. */

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { statusesWithoutCost, type AttemptStatus } from '../domain/money/attempt-status.ts';
-import { formatCredits, parseStoredCredits, type Credits } from '../domain/money/decimal.ts';
-import { UsageProblem, type Problem, type DecisionNote } from '../domain/problem.ts';
+import { formatCredits, parseStoredCredits } from '../domain/money/decimal.ts';
+import { UsageProblem, type DecisionNote } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
 import { settleReservation, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -114,9 +114,22 @@ async function decideAttempt(
     for update
   `.execute(transaction);
   const attempt = found.rows[0];
-  if (!attempt) throw attemptClosed(attemptId);
+  if (!attempt)
+    throw new UsageProblem(
+      'attempt.closed',
+      `attempt ${attemptId} waits for no decision, and has none to correct`,
+      { where: 'enrich attempts', next: 'enrich attempts list shows the attempts that wait for a decision' },
+    );
   const held = parseStoredCredits(attempt.reserved);
-  if (parseStoredCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
+  if (parseStoredCredits(credits) > held)
+    throw new UsageProblem(
+      'attempt.more-than-held',
+      `${credits} credits are more than the ${formatCredits(held)} that are held for attempt ${attemptId}`,
+      {
+        where: '--credits',
+        next: `write at most ${formatCredits(held)}; enrich usage --reconcile shows a higher bill as unexplained`,
+      },
+    );
   const { rows } = await sql<{ settled: string }>`
     update attempts
     set status = 'settled',
@@ -135,25 +148,6 @@ async function decideAttempt(
     reserved: attempt.settled === null ? attempt.reserved : '0',
     credits: parseStoredCredits(rows[0]!.settled) - parseStoredCredits(attempt.settled ?? '0'),
   };
-}
-
-function attemptClosed(attemptId: string): Problem {
-  return new UsageProblem(
-    'attempt.closed',
-    `attempt ${attemptId} waits for no decision, and has none to correct`,
-    { where: 'enrich attempts', next: 'enrich attempts list shows the attempts that wait for a decision' },
-  );
-}
-
-function moreThanHeld(attemptId: string, credits: string, held: Credits): Problem {
-  return new UsageProblem(
-    'attempt.more-than-held',
-    `${credits} credits are more than the ${formatCredits(held)} that are held for attempt ${attemptId}`,
-    {
-      where: '--credits',
-      next: `write at most ${formatCredits(held)}; enrich usage --reconcile shows a higher bill as unexplained`,
-    },
-  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { deliveryKindNames, lateKinds, lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
+import { deliveryKindNames, requestsPhones } from '../domain/late-results/delivery-kinds.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';
@@ -59,7 +59,6 @@ export async function readWaste(database: Kysely<Tables>, runId: string): Promis
 
 /** Reads the cost of each usable field. While credits are only reserved, the cost is null, because 0 would be wrong. */
 export async function readCosts(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['costs']> {
-  const asksPhones = lateKindsRequestedBy(run.options).some((kind) => lateKinds[kind].values === 'phones');
   const { rows } = await sql<RunReport['costs'][number]>`
     select f.field, f.count, trim_scale(f.credits)::text as credits,
       case when f.credits > 0 or c.credits_held = 0 then trim_scale(f.each)::text end as each
@@ -69,7 +68,7 @@ export async function readCosts(database: Kysely<Tables>, run: RunRecord): Promi
         ('verified_email', verified_emails, email_credits, credits_per_verified_email),
         ('phone', phones, phone_credits, credits_per_phone)
     ) as f (field, count, credits, each)
-    where c.run_id = ${run.runId} and (f.field <> 'phone' or ${asksPhones})
+    where c.run_id = ${run.runId} and (f.field <> 'phone' or ${requestsPhones(run.options)})
   `.execute(database);
   return rows;
 }

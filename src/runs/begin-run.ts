@@ -144,11 +144,16 @@ export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
 ): Promise<Problem | undefined> {
-  const { source } = run;
+  const { source, options } = run;
+  const isNamed = options.source !== null || options.mapping?.['source'] !== undefined;
   // The ids of a recognised CRM are reliable, so another name means that the record has become another person.
-  if (isNamed(run) || source !== 'generic') return undefined;
+  if (isNamed || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
-  const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
+  const others = contacts.filter(
+    ({ shares_key: sharesKey, now, before }) =>
+      // E-mail or last name of a person may change.
+      !sharesKey && !['agree', 'partly'].includes(compareNameCells(now, before)),
+  );
   if (others.length === 0) return undefined;
   const ids = others.slice(0, 3).map((contact) => contact.contact_id);
   return new UsageProblem(
@@ -163,10 +168,6 @@ export async function refuseUnnamedSource(
         'replaces them',
     },
   );
-}
-
-function isNamed({ options }: RunRecord): boolean {
-  return options.source !== null || options.mapping?.['source'] !== undefined;
 }
 
 async function readKnownContacts(
@@ -192,10 +193,4 @@ async function readKnownContacts(
     limit ${contactsCompared}
   `.execute(database);
   return found.rows;
-}
-
-/** True if two records can be one person: the e-mail may change, and so may the last name. */
-function mayBeOnePerson({ now, before }: KnownContact): boolean {
-  const verdict = compareNameCells(now, before);
-  return verdict === 'agree' || verdict === 'partly';
 }

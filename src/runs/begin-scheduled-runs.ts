@@ -35,7 +35,11 @@ export async function beginScheduledRuns(
 ): Promise<ScheduledRuns> {
   const options = optionsOf(dependencies, input);
   if (options.maxCredits === null && !dependencies.hasPeriodBudget && !input.noBudget)
-    throw noBudget(input.schedule);
+    // The settings of the worker count, not those of the command that created the schedule.
+    throw new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
+      where: `schedule ${input.schedule}`,
+      next: 'give the schedule --max-credits or --no-budget, or the worker MAX_CREDITS_PER_RUN or a period budget',
+    });
   const { exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
   const { searchable } = input;
   const settings = { searchable, callConcurrency, pollAfterSeconds, checksService: true };
@@ -45,13 +49,17 @@ export async function beginScheduledRuns(
   const begun = new Map<string, RunInput>();
   const refused: RefusedExport[] = [];
   const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
-  if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
+  if (exports.length === 0 && input.export.kind === 'newest')
+    throw new UsageProblem('export.missing', 'no file matches the pattern', {
+      where: input.export.from,
+      next: 'check that the export was written there, and that the worker sees the folder',
+    });
   for (const found of exports) {
     if (begun.size === maxRuns) break;
     const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
       (error: unknown) => {
         // If the schedule has a single export, the error of this export is the error of the schedule.
-        if (!onlyNew || !isOfExport(error)) throw error;
+        if (!onlyNew || !(error instanceof Problem && error.type.startsWith('export.'))) throw error;
         refused.push({
           file: fileNameWithoutPersonalData({ fileName: found.address.name }),
           reason: withoutPersonalData(error.sentence),
@@ -106,10 +114,6 @@ async function beginRunOf(
   return run;
 }
 
-function isOfExport(error: unknown): error is Problem {
-  return error instanceof Problem && error.type.startsWith('export.');
-}
-
 function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: ScheduledRunInput,
@@ -125,25 +129,4 @@ function optionsOf(
       input.expectations ??
       (input.export.kind === 'every-new' ? usualExpectationsOfMixedFiles : usualExpectations),
   };
-}
-
-/**
- * The error if no file matches. A schedule with `--newest` needs a file each time; `--every-new` runs only new files.
- */
-function noMatch(pattern: string): Problem {
-  return new UsageProblem('export.missing', 'no file matches the pattern', {
-    where: pattern,
-    next: 'check that the export was written there, and that the worker sees the folder',
-  });
-}
-
-/**
- * The error if a scheduled run has no budget. The settings of the worker count, not those of the command that created
- * the schedule.
- */
-function noBudget(schedule: string): Problem {
-  return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
-    where: `schedule ${schedule}`,
-    next: 'give the schedule --max-credits or --no-budget, or the worker MAX_CREDITS_PER_RUN or a period budget',
-  });
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { IngestOutcome } from '../contract/activities.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { Problem } from '../domain/problem.ts';
@@ -8,7 +9,7 @@ import { removeAbandonedFiles, removeStagedFile } from '../ingest/sources/stagin
 import { stageExport } from '../ingest/staging/stage.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
-import { countMalformedRows, getRun, saveWarnings, sourceOfRun, type RunRecord } from './runs.ts';
+import { getRun, sourceOfRun, type RunRecord } from './runs.ts';
 
 export interface IngestDependencies {
   readonly warehouse: Warehouse;
@@ -61,7 +62,9 @@ export async function ingestRun(
       }),
     );
     if (staged !== undefined && staged.warnings.length > 0)
-      await saveWarnings(warehouse, runId, staged.warnings);
+      await sql`update runs set warnings = ${staged.warnings} where run_id = ${runId}`.execute(
+        warehouse.database,
+      );
     return await ingested(warehouse, await getRun(warehouse, runId));
   } catch (error) {
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
@@ -71,7 +74,10 @@ export async function ingestRun(
       ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
       : await ingested(warehouse, now);
   } finally {
-    if (address.kind !== 'file') await removeFetched(exportAccess.stagingDirectory, path);
+    if (address.kind !== 'file') {
+      if (path !== undefined) await removeStagedFile(path);
+      await removeAbandonedFiles(exportAccess.stagingDirectory);
+    }
   }
 }
 
@@ -79,14 +85,10 @@ async function ingested(
   warehouse: Warehouse,
   run: RunRecord,
 ): Promise<Extract<IngestOutcome, { kind: 'ingested' }>> {
-  const malformed = await countMalformedRows(warehouse, run.runId);
-  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOfRun(run) };
-}
-
-/** Removes the downloaded file of a run, and old downloaded files of killed processes. */
-async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
-  if (fetched !== undefined) await removeStagedFile(fetched);
-  await removeAbandonedFiles(folder);
+  const { rows } = await sql<{ malformed: number }>`
+    select count(*)::int as malformed from run_rows where run_id = ${run.runId} and outcome = 'malformed'
+  `.execute(warehouse.database);
+  return { kind: 'ingested', rows: run.rowsStaged, ...rows[0]!, source: sourceOfRun(run) };
 }
 
 function asPauseReason(problem: Problem, schedule: string | null): StatusReason {

@@ -9,7 +9,7 @@ import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
 import type { RunStatus } from '../contract/run-transitions.ts';
-import { lateKinds, lateKindsRequestedBy } from '../domain/late-results/delivery-kinds.ts';
+import { requestsPhones } from '../domain/late-results/delivery-kinds.ts';
 import { formatCount, formatPeopleCount, formatPercent } from '../domain/text/format.ts';
 import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -115,15 +115,10 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   if (!run.plan?.pilot) throw new Error(`run ${runId} has no pilot`);
   const { people, pages } = run.plan.pilot;
   const result = await readPilot(warehouse, runId, pages);
-  const summary = describePilot(people, result, asksForPhones(run));
+  const summary = describePilot(people, result, requestsPhones(run.options));
   const pauseReason = await recordPilot(warehouse, runId, pauseReasonOf(run, result, summary));
   if (pauseReason === 'postponed') return { kind: pauseReason };
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
-}
-
-/** True if the run requests phones. Otherwise its contacts only have phones that earlier runs paid for. */
-function asksForPhones({ options }: RunRecord): boolean {
-  return lateKindsRequestedBy(options).some((kind) => lateKinds[kind].values === 'phones');
 }
 
 /** Describes a pilot, such as `pilot of 100 people; 70 of 100 found: 70.0 % (60.4 % to 78.1 %); 70 credits: …`. */

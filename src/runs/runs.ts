@@ -1,6 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
-import type { PlanSummary } from '../contract/plan-summary.ts';
 import { isFinal, type RunStatus, eventForStatus } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -162,13 +161,6 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
-  const { rows } = await sql<{ malformed: number }>`
-    select count(*)::int as malformed from run_rows where run_id = ${runId} and outcome = 'malformed'
-  `.execute(warehouse.database);
-  return rows[0]!.malformed;
-}
-
 /** Reads the services of all runs that may spend credits. */
 export async function servicesOfRuns({ database }: Warehouse): Promise<string[]> {
   const { rows } = await sql<{ service: string }>`
@@ -185,14 +177,6 @@ export async function runsWaitingForBudget(warehouse: Warehouse, budgetId: strin
   return waiting.rows.map((row) => row.run_id);
 }
 
-export async function saveWarnings(
-  warehouse: Warehouse,
-  runId: string,
-  warnings: readonly string[],
-): Promise<void> {
-  await sql`update runs set warnings = ${warnings} where run_id = ${runId}`.execute(warehouse.database);
-}
-
 export async function addWarning(
   transaction: Transaction<Tables>,
   runId: string,
@@ -201,12 +185,6 @@ export async function addWarning(
   await sql`
     update runs set warnings = array_append(warnings, ${warning}) where run_id = ${runId}
   `.execute(transaction);
-}
-
-export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
-  await sql`
-    update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}
-  `.execute(warehouse.database);
 }
 
 /**

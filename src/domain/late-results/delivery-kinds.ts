@@ -42,6 +42,11 @@ export function lateKindsRequestedBy(extras: RequestedExtras): LateKind[] {
   return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
+/** True if a run with these extras requests phones. Otherwise its contacts only have phones of earlier runs. */
+export function requestsPhones(extras: RequestedExtras): boolean {
+  return lateKindsRequestedBy(extras).some((kind) => lateKinds[kind].values === 'phones');
+}
+
 /** The kind of a delivery: the only kind that the run requested, otherwise what the payload states. */
 export function deliveryKindOf(stated: DeliveryKind, extras: RequestedExtras): DeliveryKind {
   const [only, ...others] = new Set(lateKindsRequestedBy(extras).map((kind) => lateKinds[kind].deliveredBy));

@@ -53,13 +53,6 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Reads a time with a zone: `2026-11-21T02:00:00Z`. Without one, its meaning would depend on the machine. */
-export function parseZonedTime(text: string): Date | undefined {
-  const [, date = '', zone] = /^(\d{4}-\d{2}-\d{2})[T ].+(z|[+-]\d{2}:?\d{2})$/i.exec(text) ?? [];
-  const time = zone !== undefined && isDate(date) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : new Date(time);
-}
-
 /** Quotes a text so that a shell reads it as one word. */
 export function quoteForShell(text: string): string {
   return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

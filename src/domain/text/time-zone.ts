@@ -20,11 +20,6 @@ export function formatLocalDate(timeZone: string, time: Date): string {
   return localTime(timeZone, time).toPlainDate().toString();
 }
 
-/** Returns midnight of a day in a time zone, or the first instant after a gap at midnight. */
-export function startOfDay(timeZone: string, date: string): Date {
-  return new Date(Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds);
-}
-
 function localTime(timeZone: string, time: Date): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(time.getTime()).toZonedDateTimeISO(timeZone);
 }

@@ -8,11 +8,7 @@ import { hasSuppressions, suppressedRows } from '../../suppression/suppression-l
 import { claimsOfOtherRuns } from '../claims.ts';
 import { freshSecondsIfFound, type Freshness } from '../../domain/runs/freshness.ts';
 import { nameCells } from '../../db/expressions.ts';
-import {
-  compareNameCells,
-  type NameCells,
-  type NameVerdict,
-} from '../../domain/identity/names/name-agreement.ts';
+import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { isIdentifyingKey } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
@@ -365,7 +361,8 @@ async function findContested(transaction: Transaction<Tables>, runId: string): P
       limit ${rowsPerBatch}
     `.execute(transaction);
     for (const { row, record, names, recordNames } of rows)
-      if (areDifferent(compareNameCells(names, recordNames))) contested.push({ row, record });
+      if (['differ', 'other_first_name'].includes(compareNameCells(names, recordNames)))
+        contested.push({ row, record });
     if (rows.length < rowsPerBatch) break;
     after = rows.at(-1)!.row;
   }
@@ -389,8 +386,4 @@ async function findContested(transaction: Transaction<Tables>, runId: string): P
     `${formatCount(records.length, 'record id')} ${records.length === 1 ? 'belongs' : 'belong'} to different people, ` +
       `such as in rows ${first.record} and ${first.row}: these rows are not asked for`,
   );
-}
-
-function areDifferent(verdict: NameVerdict): boolean {
-  return verdict === 'differ' || verdict === 'other_first_name';
 }

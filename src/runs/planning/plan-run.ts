@@ -28,14 +28,7 @@ import { countFillable } from '../reconcile-contacts.ts';
 import { countPages } from '../quality-gates.ts';
 import { planRows, type PlannedRows } from './plan-rows.ts';
 import { describePausedRuns, readPausedRuns } from '../claims.ts';
-import {
-  expectationsUnmetReason,
-  getRun,
-  savePlan,
-  setRunStatus,
-  sourceOfRun,
-  type RunRecord,
-} from '../runs.ts';
+import { expectationsUnmetReason, getRun, setRunStatus, sourceOfRun, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../begin-run.ts';
 import { identityColumns } from '../../domain/identity/identity.ts';
 import {
@@ -91,7 +84,9 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   // accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
     await setRunStatus(warehouse, runId, 'paused', expectationsUnmetReason(runId, unmet));
-  await savePlan(warehouse, runId, plan);
+  await sql`
+    update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}
+  `.execute(warehouse.database);
   killPoint('planned');
   return planned(warehouse, runId, plan);
 }
@@ -139,24 +134,22 @@ async function summarise(
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.plan_hash)
-    return refusedFor(planChanged(expectedPlanHash, plan.plan_hash));
+    return refusedFor(
+      new UsageProblem(
+        'plan.changed',
+        `the plan has the hash ${plan.plan_hash}, and not ${expectedPlanHash}: the options (such as --max-credits), ` +
+          'the file or what the warehouse knows of the people differ from those of the approved plan',
+        {
+          where: '--plan',
+          next: 'give enrich plan the same file and options as enrich run, and run the plan that it prints',
+        },
+      ),
+    );
   return {
     kind: 'planned',
     plan,
     firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1,
   };
-}
-
-function planChanged(expected: string, actual: string): Problem {
-  return new UsageProblem(
-    'plan.changed',
-    `the plan has the hash ${actual}, and not ${expected}: the options (such as --max-credits), the file or what the ` +
-      'warehouse knows of the people differ from those of the approved plan',
-    {
-      where: '--plan',
-      next: 'give enrich plan the same file and options as enrich run, and run the plan that it prints',
-    },
-  );
 }
 
 function refusedFor(problem: Problem): PlannedRun {

@@ -7,15 +7,9 @@ import {
   formatPercent,
   isDate,
   lengthOfLongest,
-  parseZonedTime,
   quoteForShell,
 } from '../../../src/domain/text/format.ts';
-import {
-  formatLocalTime,
-  formatLocalDate,
-  startOfDay,
-  canonicalTimeZone,
-} from '../../../src/domain/text/time-zone.ts';
+import { formatLocalTime, formatLocalDate, canonicalTimeZone } from '../../../src/domain/text/time-zone.ts';
 import { hasPersonalData, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
 import cases from '../../data/text/text.json' with { type: 'json' };
 
@@ -26,12 +20,10 @@ const functions: Readonly<Record<keyof typeof cases, (...given: never[]) => unkn
   formatNumber,
   formatPercent,
   quoteForShell,
-  parseZonedTime: (text: string) => parseZonedTime(text)?.toISOString(),
   isDate,
   formatElapsed,
   parseDuration,
   canonicalTimeZone,
-  startOfDay: (zone: string, date: string) => startOfDay(zone, date).toISOString(),
   withoutPersonalData,
 };
 
