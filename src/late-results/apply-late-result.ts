@@ -31,6 +31,7 @@ import {
   readSuppressedRows,
 } from '../suppression/suppression-list.ts';
 import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
+import type { WaitingDelivery } from './deliveries.ts';
 import { markResultsFilled, hashIdentifyingEmails, lockCall, type LockedCall } from './expected-results.ts';
 import { writeObservations, type NewObservation } from '../people/people-tables.ts';
 import { suppressionKeysOfPeople, suppressionKeysOfRows } from '../suppression/compared-keys.ts';
@@ -38,11 +39,6 @@ import type { Outcome } from '../domain/runs/outcome.ts';
 
 /** What applying a delivery has done. `waiting`: it stays in the inbox while its call is in flight. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
-
-interface Delivery {
-  readonly deliveryId: string;
-  readonly attemptId: string;
-}
 
 /**
  * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. It takes effect
@@ -52,7 +48,7 @@ interface Delivery {
  */
 export async function applyLateResult(
   warehouse: Warehouse,
-  delivery: Delivery,
+  delivery: Pick<WaitingDelivery, 'deliveryId' | 'attemptId'>,
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   for (;;) {
@@ -69,7 +65,7 @@ export async function applyLateResult(
 
 async function apply(
   transaction: Transaction<Tables>,
-  { deliveryId, attemptId }: Delivery,
+  { deliveryId, attemptId }: Pick<WaitingDelivery, 'deliveryId' | 'attemptId'>,
   content: LateResult | undefined,
 ): Promise<DeliveryEffect | 'not-digested'> {
   const call = await lockCall(transaction, attemptId);

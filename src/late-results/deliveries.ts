@@ -142,18 +142,6 @@ export async function getDelivery(warehouse: Warehouse, idOrPrefix: string): Pro
   return requireSingleMatch(found, 'delivery', idOrPrefix, 'enrich inbox list shows the deliveries');
 }
 
-/** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
-export async function quarantineDelivery(
-  warehouse: Warehouse,
-  deliveryId: string,
-  reason: string,
-): Promise<void> {
-  await sql`
-    update webhook_deliveries set status = 'quarantined', reason = ${reason}, applied_at = clock_timestamp()
-    where delivery_id = ${deliveryId} and status = 'received'
-  `.execute(warehouse.database);
-}
-
 /** Returns the deliveries of a call to the inbox, because a late answer now names the people of the results. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`

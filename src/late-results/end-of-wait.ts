@@ -133,7 +133,7 @@ export async function isRunOfService(warehouse: Warehouse, runId: string, servic
 /** After this time a poll is due again, if the process that took it was killed. */
 const leaseSeconds = 120;
 
-/** Takes due polls of a service, the earliest first. Other processes skip them; other services do not know their ids. */
+/** Takes due polls of a service, the earliest first. Other processes skip them, and other services lack their ids. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   service: string,

@@ -27,7 +27,6 @@ import type { Warehouse } from '../db/database.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
 import {
-  quarantineDelivery,
   readWaitingDeliveries,
   readStoredDelivery,
   storePolledBody,
@@ -118,7 +117,11 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
     if (isTransientDatabaseError(error)) throw error;
     const code = databaseErrorCode(error);
     if (code === undefined) throw error;
-    await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
+    await sql`
+      update webhook_deliveries
+      set status = 'quarantined', reason = ${`the database refuses it (${code})`}, applied_at = clock_timestamp()
+      where delivery_id = ${delivery.deliveryId} and status = 'received'
+    `.execute(warehouse.database);
     return 'quarantined';
   }
 }

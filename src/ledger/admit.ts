@@ -8,7 +8,8 @@ import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
-import { bulkMatchScope, toSlotWait, type SqlSlotWait, type SlotWait } from './rate-windows.ts';
+import { bulkMatchScope, limitArrays, toSlotWait, type SqlSlotWait, type SlotWait } from './rate-windows.ts';
+import type { BatchesRequest } from '../contract/activities.ts';
 import type { PauseReason } from '../contract/pause-reasons.ts';
 import { isEventAllowed } from '../db/run-states.ts';
 
@@ -136,8 +137,7 @@ async function admitCalls(
   const { rows } = await sql<Admitted>`
     select * from admit_calls(${runId}, ${priority}, ${formatCredits(creditsPerPerson)}::numeric,
       ${deadlineSeconds}::float8, ${JSON.stringify(calls)}::jsonb, ${service}, ${bulkMatchScope},
-      ${rateLimits.map((limit) => limit.calls)}::integer[], ${rateLimits.map((limit) => limit.seconds)}::integer[],
-      ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked})
+      ${limitArrays(rateLimits)}, ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked})
   `.execute(database);
   const [result] = rows;
   if (!result) return undefined;
@@ -175,11 +175,7 @@ export async function pauseCalls(
   return paused.numAffectedRows === 1n;
 }
 
-export interface BatchesOfRun {
-  readonly runId: string;
-  /** Batch numbers, starting at 1 in each run. */
-  readonly batches: readonly number[];
-}
+export type BatchesOfRun = Pick<BatchesRequest, 'runId' | 'batches'>;
 
 /**
  * Seconds for which a registration outlasts the batch's expected wait: the longest time that Temporal leaves an

@@ -282,7 +282,11 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
     const raised = money.isDecided ? stated : total;
     if (raised > parseStoredCredits(money.settled)) {
       await settleTotal(transaction, money, raised);
-      await pauseIfExceeded(transaction, money);
+      const exceeded = await sql`
+        select from budgets where budget_id = any(${money.budgetIds}::text[]) and settled + reserved > credits_limit
+      `.execute(transaction);
+      if (exceeded.rows.length > 0)
+        await pauseOverbilledRun(transaction, money, 'billed after its reservation ended');
     }
   } else if (money.hasAnswer && money.isComplete) {
     if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
@@ -312,15 +316,6 @@ async function settleTotal(
     settled === null ? reserved : '0',
     total - parseStoredCredits(settled ?? '0'),
   );
-}
-
-/** Pauses the run if a bill that came after the end of its reservation exceeds a budget. */
-async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: AttemptMoney): Promise<void> {
-  const exceeded = await sql`
-    select from budgets where budget_id = any(${attempt.budgetIds}::text[]) and settled + reserved > credits_limit
-  `.execute(transaction);
-  if (exceeded.rows.length > 0)
-    await pauseOverbilledRun(transaction, attempt, 'billed after its reservation ended');
 }
 
 /** Ends the wait for late results. The credits stay reserved, and later deliveries still count. */

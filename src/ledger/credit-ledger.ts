@@ -27,13 +27,6 @@ export interface BudgetAlarm {
   readonly used: string;
 }
 
-interface Affordable {
-  readonly people: number;
-  /** The budget that pays for the fewest people; undefined if every budget pays for all. */
-  readonly shortBudget: string | undefined;
-  readonly alarms: readonly BudgetAlarm[];
-}
-
 /** Locks the budgets and reserves the worst case, for as many people as every budget can pay for; 0: nothing. */
 export async function reserveCredits(
   transaction: Transaction<Tables>,
@@ -41,14 +34,13 @@ export async function reserveCredits(
   perPerson: Credits,
   people: number,
   alarmsAt: readonly number[] = [],
-): Promise<Affordable> {
-  const { rows } = await sql<{ people: number; short_budget: string | null; alarms: BudgetAlarm[] }>`
-    select people, short_budget, alarms
+) {
+  const { rows } = await sql<{ people: number; shortBudget: string | null; alarms: BudgetAlarm[] }>`
+    select people, short_budget as "shortBudget", alarms
     from reserve_credits(${budgetIds}::text[], ${formatCredits(perPerson)}::numeric, ${people}::integer,
       ${alarmsAt}::integer[])
   `.execute(transaction);
-  const { short_budget: shortBudget, ...affordable } = rows[0]!;
-  return { ...affordable, shortBudget: shortBudget ?? undefined };
+  return { ...rows[0]!, shortBudget: rows[0]!.shortBudget ?? undefined };
 }
 
 /** Creates missing budgets of a run, if any, and of the current UTC day and month, with the last worker's limits. */
@@ -71,16 +63,12 @@ function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
   return sql`unnest(${budgetPeriodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
 }
 
-/** Creates the budget of a run, unless the operator has already set one by command. */
-export async function openRunBudget(
+/** Creates a budget, unless it exists, perhaps because the operator has set its limit by command. */
+export async function insertBudget(
   database: Kysely<Tables>,
-  runId: string,
+  budgetId: string,
   limit: string | null,
 ): Promise<void> {
-  await insertBudget(database, budgetIdOfRun(runId), limit);
-}
-
-async function insertBudget(database: Kysely<Tables>, budgetId: string, limit: string | null): Promise<void> {
   await sql`
     insert into budgets (budget_id, credits_limit) values (${budgetId}, ${limit}) on conflict do nothing
   `.execute(database);
@@ -129,19 +117,14 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
   `.execute(database);
 }
 
-interface RemainingBudget {
-  readonly budgetId: string;
-  readonly available: Credits;
-}
-
 /** Reads the unused credits of limited budgets, the lowest first. `limits` count before a worker applies its own. */
 export async function readRemainingBudgets(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
   limits: BudgetLimits = {},
-): Promise<RemainingBudget[]> {
-  const result = await sql<{ budget_id: string; available: string }>`
-    select budget_id, greatest(available, 0)::text as available
+) {
+  const { rows } = await sql<{ budgetId: string; available: string }>`
+    select budget_id as "budgetId", greatest(available, 0)::text as available
     from (
       select budget_id, least(b.credits_limit, case when not set_by_command then own.credits_limit end)
         - reserved - settled as available
@@ -152,10 +135,7 @@ export async function readRemainingBudgets(
     where available is not null
     order by rests.available, budget_id
   `.execute(database);
-  return result.rows.map((row) => ({
-    budgetId: row.budget_id,
-    available: parseStoredCredits(row.available),
-  }));
+  return rows.map((row) => ({ ...row, available: parseStoredCredits(row.available) }));
 }
 
 /** The budget of the current day or month by the database's clock. Its counts are 0 before the first reservation. */

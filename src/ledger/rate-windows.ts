@@ -50,8 +50,8 @@ export async function acquireSlot(
   limits: readonly RateLimit[],
 ): Promise<SlotResult> {
   const { rows } = await sql<{ wait: SqlSlotWait | null }>`
-    select acquire_slot(${call.service}, ${call.scope}, ${limits.map((limit) => limit.calls)}::integer[],
-      ${limits.map((limit) => limit.seconds)}::integer[], ${call.callId}, ${call.deadlineSeconds}::float8) as wait
+    select acquire_slot(${call.service}, ${call.scope}, ${limitArrays(limits)}, ${call.callId},
+      ${call.deadlineSeconds}::float8) as wait
   `.execute(database);
   const { wait } = rows[0]!;
   return wait === null ? { kind: 'acquired' } : { kind: 'full', ...toSlotWait(wait) };
@@ -64,8 +64,7 @@ export async function countFreeSlots(
   limits: readonly RateLimit[],
 ): Promise<{ slots: number; wait: SlotWait | undefined }> {
   const { rows } = await sql<{ slots: number | null; wait: SqlSlotWait | null }>`
-    select slots, wait from free_slots(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
-      ${limits.map((limit) => limit.seconds)}::integer[], 0)
+    select slots, wait from free_slots(${of.service}, ${of.scope}, ${limitArrays(limits)}, 0)
   `.execute(database);
   const { slots, wait } = rows[0]!;
   return {
@@ -90,12 +89,14 @@ export async function readRateWindows(
   limits: readonly RateLimit[],
 ): Promise<readonly RateWindow[]> {
   const { rows } = await sql<RateWindow>`
-    select cause, calls, seconds, free
-    from rate_windows(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
-      ${limits.map((limit) => limit.seconds)}::integer[])
+    select cause, calls, seconds, free from rate_windows(${of.service}, ${of.scope}, ${limitArrays(limits)})
   `.execute(database);
   return rows;
 }
+
+/** SQL arguments `limit_calls` and `limit_seconds` of functions. */
+export const limitArrays = (limits: readonly RateLimit[]) =>
+  sql`${limits.map(({ calls }) => calls)}::integer[], ${limits.map(({ seconds }) => seconds)}::integer[]`;
 
 /**
  * Ends a call that was answered or abandoned. Its slot becomes free one window later.

@@ -41,17 +41,8 @@ export interface PrunedRows {
   readonly rows: number;
 }
 
-/** Rows that are older than their retention: rows to prune, and runs that still need their rows. */
-interface MeasuredRows {
-  readonly pruned: PrunedRows;
-  readonly keptRuns: readonly string[];
-}
-
-export async function measureRows(
-  { database }: Warehouse,
-  kind: RowsRetained,
-  retention: Retention,
-): Promise<MeasuredRows> {
+/** Counts rows that are older than their retention: rows to prune, and runs that still need their rows. */
+export async function measureRows({ database }: Warehouse, kind: RowsRetained, retention: Retention) {
   const { rows } = await sql<PrunedRows & { readonly keptRuns: string[] }>`
     select count(*) filter (where ready)::int as runs,
       coalesce(sum(rows_staged - done) filter (where ready), 0)::float8 as rows,

@@ -121,7 +121,9 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
     {
       label: 'Per verified email',
       value: email?.each ? formatPrice(email.each) : '–',
-      note: noteOfPrice(email),
+      note:
+        (email?.each === null && email.count > 0 ? 'nothing settled yet' : 'credits') +
+        `, for ${formatCount(email?.count ?? 0, 'email')}`,
     },
     {
       label: 'Without a result',
@@ -129,13 +131,6 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
       note: wasted === '0' ? 'no credits' : 'credits',
     },
   ];
-}
-
-function noteOfPrice(email: RunReport['costs'][number] | undefined): string {
-  const emails = formatCount(email?.count ?? 0, 'email');
-  return email?.each === null && email.count > 0
-    ? `nothing settled yet, for ${emails}`
-    : `credits, for ${emails}`;
 }
 
 function countSentCalls(statuses: Readonly<Record<string, number>>): number {

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import type { OpenedPage } from '../contract/activities.ts';
 import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { requestedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import { ctidsOfRows } from '../db/expressions.ts';
@@ -11,7 +12,6 @@ import { registerWaitingBatches, type BatchesOfRun } from '../ledger/admit.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { withSuppressionsLocked } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
-import type { Tables } from '../db/schema.ts';
 
 /** What a run with these options requests for each person. */
 export function lookupRequestOf(options: RunOptions): LookupRequest {
@@ -33,7 +33,7 @@ export async function openPage(
   runId: string,
   page: number,
   asked: LookupRequest,
-): Promise<{ batches: number[]; people: number }> {
+): Promise<OpenedPage> {
   return withSuppressionsLocked(warehouse.database, async (transaction) => {
     // A simultaneous erasure either commits before this claim, or removes the claim.
     await sql`
@@ -53,9 +53,15 @@ export async function openPage(
       with ${dropFreshRows(runId, sql`page_keys`, asked)}
       select count(*) from dropped
     `.execute(transaction);
-    const open = await openBatches(transaction, runId, page);
-    await registerWaitingBatches(transaction, { runId, batches: open.batches });
-    return open;
+    const { rows: open } = await sql<{ batch: number; people: number }>`
+      select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
+      from ${peopleWithRows}
+      where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
+      group by 1 order by 1
+    `.execute(transaction);
+    const batches = open.map(({ batch }) => batch);
+    await registerWaitingBatches(transaction, { runId, batches });
+    return { batches, people: open.reduce((sum, { people }) => sum + people, 0) };
   });
 }
 
@@ -92,23 +98,6 @@ export function dropFreshRows(
         and r.outcome is null
       returning r.row_number
     )`;
-}
-
-async function openBatches(
-  transaction: Transaction<Tables>,
-  runId: string,
-  page: number,
-): Promise<{ batches: number[]; people: number }> {
-  const open = await sql<{ batch: number; people: number }>`
-    select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
-    from ${peopleWithRows}
-    where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
-    group by 1 order by 1
-  `.execute(transaction);
-  return {
-    batches: open.rows.map((row) => row.batch),
-    people: open.rows.reduce((sum, row) => sum + row.people, 0),
-  };
 }
 
 /** The first page of a run with people who have no outcome; undefined if there is none. */

@@ -13,15 +13,12 @@ import { getRun, type RunRecord } from './runs.ts';
 import { budgetIdOfRun } from '../domain/money/budget-periods.ts';
 
 /** The calls and credits of a run. Credits are decimals as text. */
-export interface RunSpending {
+export type RunSpending = RunFacts['credits'] & {
   readonly calls: number;
   /** Number of calls that were admitted and have no recorded end. */
   readonly inFlight: number;
   readonly people: number;
-  readonly settled: string;
-  readonly reserved: string;
-  readonly unknown: string;
-}
+};
 
 /** Reads the facts of a run for `--json`, only from the tables. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {

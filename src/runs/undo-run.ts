@@ -1,8 +1,7 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isCrmExport } from '../db/run-states.ts';
-import type { Tables } from '../db/schema.ts';
 import { digest, withDigestLocked } from '../people/digest.ts';
 import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { recordContactsOfRepeatingExport } from '../people/record-contacts.ts';
@@ -94,18 +93,10 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
   });
 }
 
-export interface DiscardedAnswers {
-  readonly observations: number;
-  /** Number of keys that are removed from the lookup history. The next run pays for these people again. */
-  readonly lookupKeys: number;
-}
+export type DiscardedAnswers = Awaited<ReturnType<typeof discardAnswers>>;
 
 /** Removes the answers, deliveries and lookups of an undone run for good. @throws Error if the undo was reverted */
-export async function discardAnswers(
-  warehouse: Warehouse,
-  runId: string,
-  signal: AbortSignal,
-): Promise<DiscardedAnswers> {
+export async function discardAnswers(warehouse: Warehouse, runId: string, signal: AbortSignal) {
   const discarded = await withDigestLocked(warehouse.database, async (transaction) => {
     const marked = await sql`
       update runs set answers_discarded_at = clock_timestamp() where run_id = ${runId} and undone_at is not null
@@ -121,20 +112,17 @@ export async function discardAnswers(
     await sql`
       update webhook_deliveries set body = null where run_id = ${runId} and status <> 'received'
     `.execute(transaction);
-    return { observations: rows.length, lookupKeys: await deleteLookups(transaction, runId) };
+    // The next run pays again for the people with these keys.
+    const removed = await sql<{ lookupKeys: number }>`
+      with removed as (
+        delete from lookup_history
+        where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
+        returning key_hash
+      )
+      select count(distinct key_hash)::int as "lookupKeys" from removed
+    `.execute(transaction);
+    return { observations: rows.length, ...removed.rows[0]! };
   });
   await digest(warehouse, signal);
   return discarded;
-}
-
-async function deleteLookups(transaction: Transaction<Tables>, runId: string): Promise<number> {
-  const { rows } = await sql<{ names: number }>`
-    with removed as (
-      delete from lookup_history
-      where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
-      returning key_hash
-    )
-    select count(distinct key_hash)::int as names from removed
-  `.execute(transaction);
-  return rows[0]!.names;
 }

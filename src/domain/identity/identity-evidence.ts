@@ -60,8 +60,6 @@ export interface ComparedPerson {
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
-  /** The e-mail in the person's profile. */
-  readonly mainAddress: string | undefined;
   /** Domains of the person's e-mails, without shared mailboxes. */
   readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
@@ -96,7 +94,6 @@ export const toComparedPerson = memoizePerObject((person: Person): ComparedPerso
     name: toComparedName(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
     emails,
-    mainAddress: person.email ? parseEmail(person.email) : undefined,
     mailboxDomains: new Set([...emails].filter((email) => !isSharedMailbox(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,

@@ -26,7 +26,8 @@ const ascii = /^[\0-\x7f]*$/;
 /** Returns a key that is equal for `first_name`, `First Name` and `firstName`, or `Prénom` and `PRENOM`. */
 export function headerKey(raw: string): string {
   const name = tidyHeader(raw).toLowerCase();
-  return (ascii.test(name) ? name : foldLetters(name)).replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
+  const letters = ascii.test(name) ? name : decomposeLetters(name).normalize('NFC');
+  return letters.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
 /** Formats a column's name for an error: short, on one line, and without half a surrogate pair. */
@@ -66,9 +67,4 @@ export function decomposeLetters(lower: string): string {
     .toUpperCase() // ß becomes SS only on the way up
     .toLowerCase()
     .replace(/[øłđðþæœı]/g, (letter) => foldedLetters[letter]!);
-}
-
-/** Replaces letters like `decomposeLetters`, and returns the text in NFC. */
-function foldLetters(lower: string): string {
-  return decomposeLetters(lower).normalize('NFC');
 }

@@ -3,7 +3,7 @@ import type { PlanOutcome } from '../../contract/activities.ts';
 import { peoplePerCall } from '../../domain/runs/batching.ts';
 import { UsageProblem, Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { exhaustionPolicyOf } from '../../domain/money/budget-periods.ts';
+import { budgetIdOfRun, exhaustionPolicyOf } from '../../domain/money/budget-periods.ts';
 import {
   pricedRequestOf,
   assumedCreditsPerPerson,
@@ -19,7 +19,7 @@ import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts'
 import { estimateSeconds, formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
 import { type AdmissionLimits, deleteExpiredBatches } from '../../ledger/admit.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
-import { openBudgetsOfRun, openRunBudget, readRemainingBudgets } from '../../ledger/credit-ledger.ts';
+import { insertBudget, openBudgetsOfRun, readRemainingBudgets } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, readRateWindows } from '../../ledger/rate-windows.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -73,7 +73,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   // The profile is counted first, because planning clears the cells of suppressed people.
   const profile = await keepProfile(warehouse, runId);
   const unmet = await unmetBy(warehouse, run, profile);
-  await openRunBudget(warehouse.database, runId, run.options.maxCredits);
+  await insertBudget(warehouse.database, budgetIdOfRun(runId), run.options.maxCredits);
   await deleteExpiredBatches(warehouse.database);
   const rows = await planRows(warehouse, runId, lookupRequestOf(run.options), run.options.pilot);
   const summary = await summarise(dependencies, run, rows);
@@ -218,21 +218,17 @@ function expectedOf(ask: PricedRequest, history: CallHistory | undefined, people
   return expectedCreditsFromHistory({ ...history, deviation: history.deviation }, { people, calls });
 }
 
-/** Rounds an estimate to tenths, keeps low ≤ expected ≤ high, and limits all three to the worst case. */
+const tenth = 100_000n;
+
+/** Rounds an estimate to tenths, as it is not precise, with low ≤ expected ≤ high ≤ the worst case. */
 function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
   const rounded = (level: keyof ExpectedCredits): Credits => {
-    const tenths = inTenths(credits[level]);
+    const tenths = ((credits[level] + tenth - 1n) / tenth) * tenth;
     return tenths < worstCase ? tenths : worstCase;
   };
   const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
   // The cost of a single earlier call can be outside of the assumed range.
   return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
-}
-
-/** Rounds an estimate to one decimal, because more decimals would suggest precision. */
-function inTenths(credits: Credits): Credits {
-  const tenth = 100_000n;
-  return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
 /** Number of the latest runs that an export is compared with. */
