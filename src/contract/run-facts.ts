@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { runStatuses, type RunStatus } from './run-transitions.ts';
-import { count, decimal, timeText, type SchemaOutput } from './schema-fields.ts';
+import { count, decimal, textOrNull, timeText, type SchemaOutput } from './schema-fields.ts';
 
 /** Workflows import only types of this file, so that their bundle does not contain zod. */
 const cancelled = z.strictObject({
@@ -22,13 +22,10 @@ export const runFields = {
   status: z
     .enum(Object.keys(runStatuses) as RunStatus[])
     .describe('Status of the run. "planned", "finished", "cancelled" and "failed" are final.'),
-  reason_type: z
-    .string()
-    .nullable()
-    .describe(
-      'Stable name of the reason for the status, or of the first decision that an ended run needs, such as ' +
-        '"budget.empty". Null: nothing needs the operator.',
-    ),
+  reason_type: textOrNull.describe(
+    'Stable name of the reason for the status, or of the first decision that an ended run needs, such as ' +
+      '"budget.empty". Null: nothing needs the operator.',
+  ),
   reason: z.string().nullable().describe('The reason in words. Null: as reason_type.'),
   next: z.string().nullable().describe('What the operator can do about the reason. Null: as reason_type.'),
   source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
@@ -67,12 +64,9 @@ export const runFields = {
       duplicate: count.describe('Deliveries that had arrived before.'),
       quarantined: count.describe('Deliveries that cannot be applied ("enrich inbox list" says why).'),
       next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),
-      missing: z
-        .string()
-        .nullable()
-        .describe(
-          'The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.',
-        ),
+      missing: textOrNull.describe(
+        'The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.',
+      ),
     })
     .describe('Results that arrive after the answer of a call.'),
   cancelled: cancelled.nullable().describe('The cancellation of the run. Null: it was not cancelled.'),

@@ -17,6 +17,8 @@ type Immutable<Value> = Value extends Date
 
 export const count = z.int().nonnegative();
 
+export const textOrNull = z.string().nullable();
+
 /** A decimal number as text. */
 export const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/);
 

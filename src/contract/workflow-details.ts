@@ -50,13 +50,12 @@ export function startAttributes({ file, source, schedule, asOf }: Omit<RunStart,
 
 /** Formats names and values as a Markdown table for Temporal's UI. */
 export function markdownTable(rows: readonly (readonly (string | number)[])[]): string {
-  const lines = rows.map(([name = '', value = '']) => `| ${nameText(name)} | ${cellText(value)} |`);
+  const lines = rows.map(([name = '', value = '']) => {
+    // A name stays on one line: Temporal's UI would wrap the name and not the value.
+    const unbroken = cellText(name).slice(0, maxSummaryLength).replaceAll(' ', '\u00a0');
+    return `| ${unbroken} | ${cellText(value)} |`;
+  });
   return ['| | |', '|---|---|', ...lines].join('\n');
-}
-
-/** Keeps a name on one line: Temporal's UI would wrap the name and not the value. */
-function nameText(name: string | number): string {
-  return cellText(name).slice(0, maxSummaryLength).replaceAll(' ', '\u00a0');
 }
 
 function cellText(value: string | number): string {

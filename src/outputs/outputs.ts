@@ -3,6 +3,7 @@ import { runFacts, runFields } from '../contract/run-facts.ts';
 import {
   type SchemaOutput,
   count,
+  textOrNull,
   decimal,
   time,
   type SchemaFields,
@@ -118,8 +119,6 @@ const budgetNotification = z
     used: decimal.describe('Settled and reserved credits.'),
   })
   .describe('The credits of a budget crossed a threshold.');
-
-const textOrNull = z.string().nullable();
 
 /** Fields of a job change that only a notification with NOTIFY_NAMES contains. */
 const jobChangeNames = z.object({

@@ -38,7 +38,14 @@ export async function findPersonTraces(
     const ofRecords = await findRows(database, [...keys].flatMap(formsOf), people);
     rows = ofRecords.filter(({ isOwn }) => isOwn);
     const accepted = await findAccepted(database, rows);
-    people = await findPeople(database, [...keys], accepted);
+    // There are two queries, because with `or` PostgreSQL would read the whole log.
+    people = await readPeople(
+      database,
+      sql`o.observation_id in (
+        select observation_id from observation_log where identity_keys && ${[...keys]}::text[]
+        union all
+        select observation_id from observation_log where person_key = any(${accepted}::text[]))`,
+    );
     const withIds = accepted.filter((personKey) => personKey.startsWith('person:'));
     for (const key of [...rows.flatMap((row) => row.keys), ...people.flatMap(keysOf), ...withIds])
       if (!isNamelessMailboxKey(key)) keys.add(key);
@@ -60,7 +67,10 @@ async function tracesOf(
   const ofOthers = new Set(ofRecords.filter(({ isOwn }) => !isOwn).map(contactKeyText));
   const attemptIds = await findAttempts(database, { keys, people: found, rows });
   const people = [...found, ...(await findUnassigned(database, attemptIds, rows))];
-  const contacts = await findContacts(database, people);
+  const { rows: contacts } = await sql<ContactKey>`
+    select source, contact_id as "contactId" from contacts where ${isAboutPeople(people)}
+    order by source, contact_id
+  `.execute(database);
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
     /** Identity keys that belong only to this person, without mailboxes shared with colleagues. */
@@ -213,22 +223,6 @@ async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): P
   return rows.map(({ personKey }) => personKey);
 }
 
-/** Finds the people in the observation log with one of these keys, under all keys that the service has given them. */
-async function findPeople(
-  database: Kysely<Tables>,
-  keys: readonly string[],
-  personKeys: readonly string[],
-): Promise<FoundPerson[]> {
-  // There are two queries, because with `or` PostgreSQL would read the whole log.
-  return readPeople(
-    database,
-    sql`o.observation_id in (
-      select observation_id from observation_log where identity_keys && ${keys}::text[]
-      union all
-      select observation_id from observation_log where person_key = any(${personKeys}::text[]))`,
-  );
-}
-
 /**
  * Finds people without a contact who may be the person: people without an id in answers for these CRM records, and
  * people who are only in deliveries of calls without an answer.
@@ -313,17 +307,6 @@ export function identifyingTexts(forms: readonly string[]): string[] {
 export function containsAny(text: RawBuilder<unknown>, texts: readonly string[]): RawBuilder<boolean> {
   const decoded = sql`replace(replace(lower(${text}), '%40', '@'), '%2b', '+')`;
   return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, lower(part)) > 0)`;
-}
-
-async function findContacts(
-  database: Kysely<Tables>,
-  people: readonly PersonReference[],
-): Promise<ContactKey[]> {
-  const { rows } = await sql<ContactKey>`
-    select source, contact_id as "contactId" from contacts where ${isAboutPeople(people)}
-    order by source, contact_id
-  `.execute(database);
-  return rows;
 }
 
 function idsIn(keys: readonly string[]): string[] {

@@ -10,9 +10,11 @@ interface MeasuredField {
   readonly after?: RawBuilder<unknown>;
   /** The field's name in a mapping. The same column of `run_rows` has its normalised value. */
   readonly mapped?: string;
-  /** Importer fields and headers. Columns with these headers count if the mapping lacks the field. */
+  /** Importer fields, in any language, and headers. Columns with these count if the mapping lacks the field. */
   readonly named?: { readonly fields: readonly ImportField[]; readonly headers: readonly string[] };
 }
+
+const noColumns = { fields: [], headers: [] };
 
 const fields: readonly MeasuredField[] = [
   { field: 'email', mapped: 'email', named: { fields: ['email'], headers: ['email', 'mail'] } },
@@ -36,8 +38,11 @@ const fields: readonly MeasuredField[] = [
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['coverage']> {
   const known = new Set(Object.values(run.mapping ?? {}));
   const isFilled = (column: string): RawBuilder<unknown> => sql`${sql.ref(column)} is not null`;
-  const measured = fields.map(({ field, after = isFilled(`c.${field}`), mapped, named }) => {
-    const columns = named ? columnsOf(run.header ?? [], named) : [];
+  const measured = fields.map(({ field, after = isFilled(`c.${field}`), mapped, named = noColumns }) => {
+    const headers = new Set([...named.fields.flatMap(headersOfField), ...named.headers].map(headerKey));
+    const columns = (run.header ?? []).flatMap((cell, index) =>
+      headers.has(headerKey(cell)) ? [index + 1] : [],
+    );
     const before =
       mapped !== undefined && known.has(mapped)
         ? isFilled(`r.${mapped}`)
@@ -71,10 +76,4 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
       return { field, before: before ? filled : null, after, gained: after - filled };
     }),
   };
-}
-
-/** Returns the numbers (from 1) of columns whose header is in `headers` or is known to importers in any language. */
-function columnsOf(header: readonly string[], named: NonNullable<MeasuredField['named']>): number[] {
-  const keys = new Set([...named.fields.flatMap(headersOfField), ...named.headers].map(headerKey));
-  return header.flatMap((cell, index) => (keys.has(headerKey(cell)) ? [index + 1] : []));
 }

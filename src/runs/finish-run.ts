@@ -23,8 +23,10 @@ export async function finishRun(
   ending: 'finished' | 'over_budget' | 'cancelled',
   budget: string | undefined,
 ): Promise<RunFacts> {
+  const overbilled: PauseReasonType = 'service.overbilled';
+  const { status, pauseReason } = await getRun(warehouse, runId);
   if (ending === 'cancelled') await endCancelled(warehouse, runId);
-  else if (!(await isOverbilled(warehouse, runId))) {
+  else if (status !== 'paused' || pauseReason?.type !== overbilled) {
     const reason = `no credits were left in ${budget ?? 'a budget'}`;
     const rest = ending === 'over_budget' ? ({ outcome: ending, reason } as const) : undefined;
     await endOpenCalls(warehouse, runId, 'the database has lost the answer of this call');
@@ -71,12 +73,6 @@ async function countOpenRows(database: Kysely<Tables>, runId: string): Promise<n
     select count(*)::int as open from run_rows where run_id = ${runId} and outcome is null
   `.execute(database);
   return rows[0]!.open;
-}
-
-async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolean> {
-  const overbilled: PauseReasonType = 'service.overbilled';
-  const { status, pauseReason } = await getRun(warehouse, runId);
-  return status === 'paused' && pauseReason?.type === overbilled;
 }
 
 /**

@@ -25,12 +25,10 @@ interface IngestOptions {
   readonly onProgress: (rowsStaged: number) => void;
 }
 
-/** The result of staging an export. An activity returns it to the workflow, without `problem`. */
-type StagedRun =
-  | Extract<IngestOutcome, { kind: 'ingested' }>
-  | (Extract<IngestOutcome, { kind: 'refused' }> & {
-      readonly problem: Problem;
-    });
+/** A refusal of a run. An activity returns it to the workflow, without the `problem` for display. */
+export type RefusedRun = Extract<IngestOutcome, { kind: 'refused' }> & { readonly problem: Problem };
+
+type StagedRun = Extract<IngestOutcome, { kind: 'ingested' }> | RefusedRun;
 
 /** Stages the export of a run, unless it is staged, and removes the downloaded file. A refused export costs nothing. */
 export async function ingestRun(

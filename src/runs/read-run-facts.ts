@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { nameList } from '../db/expressions.ts';
 import { statusesOfLookups } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
@@ -6,7 +6,6 @@ import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, sortByOutcome } from '../domain/runs/outcome.ts';
 import { formatCount } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
 import { describePausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -26,7 +25,10 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const money = await readRunSpending(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
-  const outcomes = sortByOutcome(await readOutcomes(warehouse.database, run.runId));
+  const counted = await sql<{ outcome: string; rows: number }>`
+    select outcome, rows from run_outcomes where run_id = ${run.runId}
+  `.execute(warehouse.database);
+  const outcomes = sortByOutcome(Object.fromEntries(counted.rows.map((row) => [row.outcome, row.rows])));
   const [needed] =
     run.finishedAt === null ? [] : await readNeededDecisions(warehouse, run, outcomes, money.unknown);
   const reason = run.pauseReason ?? needed;
@@ -98,16 +100,6 @@ export async function readNeededDecisions(
   const decisions = neededDecisions({ runId, outcomes: openRows, unknownCredits });
   const paused = inFlight === 0 ? undefined : describePausedRuns(await readPausedRuns(database, runId));
   return paused ? [...decisions, paused] : decisions;
-}
-
-async function readOutcomes(
-  database: Kysely<Tables>,
-  runId: string,
-): Promise<Readonly<Record<string, number>>> {
-  const { rows } = await sql<{ outcome: string; rows: number }>`
-    select outcome, rows from run_outcomes where run_id = ${runId}
-  `.execute(database);
-  return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 
 /** A sentence about the late results that an ended run lacks; null if none are missing. */

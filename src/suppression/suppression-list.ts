@@ -226,13 +226,6 @@ export async function extendSuppressions(
 const hidden = 'suppressed-';
 const hashLength = 24;
 
-/** SQL expression that replaces some ids in an array column by `hiddenId`, in a table with the column `attempt_id`. */
-function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
-  return sql`array(
-    select case when id = any(${personIds}::text[]) then ${hiddenForm(sql`id`)} else id end
-    from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
-}
-
 /** SQL expression: the `hiddenId` of an id, in a table with the column `attempt_id`. */
 function hiddenForm(id: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -249,7 +242,10 @@ export async function hideSuppressedPeople(
   personIds: readonly string[],
 ): Promise<void> {
   await sql`
-    update attempts set found_ids = ${withoutIds('found_ids', personIds)}
+    update attempts set found_ids = array(
+      select case when id = any(${personIds}::text[]) then ${hiddenForm(sql`id`)} else id end
+      from unnest(found_ids) with ordinality as known (id, place)
+      order by place)
     where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]
   `.execute(transaction);
   await sql`

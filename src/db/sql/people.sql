@@ -141,19 +141,19 @@ create view enrichment.contact_changes as
     c.departments, c.city, c.state, c.country, c.organization_name, c.organization_domain, c.organization_industry,
     c.organization_employees, c.organization_id, c.linkedin_url, c.profile_url, c.person_id, c.enriched_at, c.run_id,
     c.attempt_id, c.service, c.person_key
-  from enrichment.changes h
-  left join enrichment.enriched_contacts c on c.source = h.source and c.contact_id = h.contact_id
-  where not exists (
-    select from enrichment.changes later
-    where later.source = h.source and later.contact_id = h.contact_id and later.change_id > h.change_id)
-  union all
-  select 0, 'upsert', null, c.source, c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.phone, c.title, c.headline, c.seniority,
-    c.departments, c.city, c.state, c.country, c.organization_name, c.organization_domain, c.organization_industry,
-    c.organization_employees, c.organization_id, c.linkedin_url, c.profile_url, c.person_id, c.enriched_at, c.run_id,
-    c.attempt_id, c.service, c.person_key
-  from enrichment.enriched_contacts c
-  where not exists (
-    select from enrichment.changes h where h.source = c.source and h.contact_id = c.contact_id);
+  from (
+    select change_id, changed_at, source, contact_id
+    from enrichment.changes newest
+    where not exists (
+      select from enrichment.changes later
+      where later.source = newest.source and later.contact_id = newest.contact_id
+        and later.change_id > newest.change_id)
+    union all
+    select 0, null, source, contact_id
+    from enrichment.enriched_contacts k
+    where not exists (select from enrichment.changes h where h.source = k.source and h.contact_id = k.contact_id)
+  ) h
+  left join enrichment.enriched_contacts c on c.source = h.source and c.contact_id = h.contact_id;
 comment on view enrichment.contact_changes is
   'The newest change of each contact, with its current values; deleted contacts have only a key';
 comment on column enrichment.contact_changes.operation is 'upsert or delete';

@@ -26,7 +26,7 @@ import {
   contactDecisionsJson,
   verdictsThatHold,
 } from '../../people/decisions/contact-decisions.ts';
-import { importers, type Importer } from '../../domain/crm/crm.ts';
+import { importers } from '../../domain/crm/crm.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
@@ -125,11 +125,17 @@ async function countRows(
     order by left_out
   `.execute(transaction);
   const asksForPhones = fieldGroups.some((group) => phoneFieldGroups.includes(group));
+  const withoutPhones = await sql<{ people: number }>`
+    select count(*)::int as people
+    from run_people p
+    join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.opted_out_of_calls and ${asksForPhones}
+  `.execute(transaction);
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),
     found_before: sum(asked.rows.map(({ foundBefore }) => foundBefore)),
-    people_without_phones: asksForPhones ? await countWithoutPhones(transaction, runId) : 0,
+    people_without_phones: withoutPhones.rows[0]!.people,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
     byLeftOut: asked.rows,
@@ -140,16 +146,6 @@ async function countRows(
       ),
     ].join(';'),
   };
-}
-
-async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {
-  const { rows } = await sql<{ people: number }>`
-    select count(*)::int as people
-    from run_people p
-    join run_rows r using (run_id, row_number)
-    where p.run_id = ${runId} and r.opted_out_of_calls
-  `.execute(transaction);
-  return rows[0]!.people;
 }
 
 function sum(numbers: readonly number[]): number {
@@ -356,7 +352,12 @@ async function warnOfMissingIds(
   const importer = Object.values(importers).find((each) => each.source === source);
   if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
   const { rows: found } = await sql<{ rows: number }>`
-    select count(*)::int as rows from plan_rows where ${lacksId(importer)}
+    select count(*)::int as rows from plan_rows
+    where ${
+      importer === undefined
+        ? sql`contact_id ~ '^(key|row):'`
+        : sql`contact_id !~ ${importer.acceptedId.source}`
+    }
   `.execute(transaction);
   const rows = found[0]?.rows ?? 0;
   if (rows === 0) return;
@@ -367,10 +368,4 @@ async function warnOfMissingIds(
     `${formatCount(rows, 'row')} without a record id${ofCrm}: files for the CRM's importer leave ` +
       `${rows === 1 ? 'this contact' : 'these contacts'} out, and a later export with the id makes a second contact`,
   );
-}
-
-function lacksId(importer: Importer | undefined): RawBuilder<boolean> {
-  return importer === undefined
-    ? sql<boolean>`(starts_with(contact_id, 'key:') or starts_with(contact_id, 'row:'))`
-    : sql<boolean>`contact_id !~ ${importer.acceptedId.source}`;
 }

@@ -30,6 +30,7 @@ import { planRows, type PlannedRows } from './plan-rows.ts';
 import { describePausedRuns, readPausedRuns } from '../claims.ts';
 import { expectationsUnmetReason, getRun, setRunStatus, sourceOfRun, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../begin-run.ts';
+import type { RefusedRun } from '../ingest-run.ts';
 import { identityColumns } from '../../domain/identity/identity.ts';
 import {
   parseExpectations,
@@ -49,13 +50,7 @@ export interface PlanDependencies extends AdmissionLimits {
   readonly callConcurrency: number;
 }
 
-/** The result of planning a run. An activity returns it to the workflow, without `problem`. */
-type PlannedRun =
-  | Extract<PlanOutcome, { kind: 'planned' }>
-  | (Extract<PlanOutcome, { kind: 'refused' }> & {
-      /** Why the run cannot be planned, for display. */
-      readonly problem: Problem;
-    });
+type PlannedRun = Extract<PlanOutcome, { kind: 'planned' }> | RefusedRun;
 
 /**
  * Plans a staged run: outcomes, people, calls, credits and time. Planning spends nothing.
