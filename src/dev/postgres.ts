@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
@@ -63,7 +63,8 @@ const localeArguments = [
 /** Starts the embedded PostgreSQL of a folder, or finds the running one. The server outlives this process. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   const { port, pid } = await provideServer(defineServer(options));
-  return { databaseUrl: urlOf(options.directory, port), port, pid };
+  const password = readFileSync(passwordFile(options.directory), 'utf8').trim();
+  return { databaseUrl: `postgres://${ownerRole}:${password}@127.0.0.1:${port}/${databaseName}`, port, pid };
 }
 
 function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
@@ -168,15 +169,10 @@ function passwordFile(directory: string): string {
 
 function createPassword(directory: string): string {
   const password = randomBytes(24).toString('hex');
-  writeFileSync(passwordFile(directory), `${password}\n`, { mode: 0o600 });
   // `writeFileSync` applies its `mode` only to a new file.
-  chmodSync(passwordFile(directory), 0o600);
+  rmSync(passwordFile(directory), { force: true });
+  writeFileSync(passwordFile(directory), `${password}\n`, { mode: 0o600 });
   return password;
-}
-
-function urlOf(directory: string, port: number): string {
-  const password = readFileSync(passwordFile(directory), 'utf8').trim();
-  return `postgres://${ownerRole}:${password}@127.0.0.1:${port}/${databaseName}`;
 }
 
 async function runToEnd(

@@ -72,8 +72,18 @@ export async function acquireStack(
     }).finally(stopListening);
     return released;
   };
+  /** Ends a command when one of its servers ends: clients and workers would wait forever for the server. */
   const watch = (onLost: (problem: Problem) => void): void => {
-    watching = watchServers(embedded, directories, onLost);
+    const parts = (Object.keys(serverNames) as ServerType[]).filter((part) => embedded[part]);
+    const servers = parts.map((part) => ({ part, record: readRecord(directories[part]) }));
+    watching = setInterval(() => {
+      const lost = servers.find(({ record }) => record === undefined || !isRunning(record));
+      if (lost === undefined) return;
+      clearInterval(watching);
+      const next = 'run the same command again: it starts the server and continues; nothing is lost';
+      const where = directories[lost.part];
+      onLost(new Problem('server.lost', `${serverNames[lost.part]} ended`, { where, next }));
+    }, 1_000).unref();
   };
   const starting = exclusively(directories.changing, waitSeconds, async () => {
     // A killed command left its servers behind, and these may hang.
@@ -135,25 +145,6 @@ async function startServers(
   // Every start must settle before servers are stopped. A server that is still starting would not be stopped.
   await Promise.allSettled(starts);
   return Object.assign({}, ...(await Promise.all(starts))) as Partial<StackParts>;
-}
-
-/** Ends a command when one of its servers ends: clients and workers would wait forever for the server. */
-function watchServers(
-  embedded: Stack['embedded'],
-  directories: Directories,
-  onLost: (problem: Problem) => void,
-): NodeJS.Timeout {
-  const parts = (Object.keys(serverNames) as ServerType[]).filter((part) => embedded[part]);
-  const servers = parts.map((part) => ({ part, record: readRecord(directories[part]) }));
-  const timer = setInterval(() => {
-    const lost = servers.find(({ record }) => record === undefined || !isRunning(record));
-    if (lost === undefined) return;
-    clearInterval(timer);
-    const next = 'run the same command again: it starts the server and continues; nothing is lost';
-    const where = directories[lost.part];
-    onLost(new Problem('server.lost', `${serverNames[lost.part]} ended`, { where, next }));
-  }, 1_000);
-  return timer.unref();
 }
 
 async function stopServers(directories: Directories): Promise<void> {

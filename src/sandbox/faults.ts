@@ -79,73 +79,58 @@ export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
 
+export type Faults = ReturnType<typeof createFaults>;
+
 /** The active faults of a scenario, with the number of calls of each path since they became active. */
-export class Faults {
-  readonly #seed: number;
-  readonly #billedCredits: () => number;
-  readonly #calls = new Map<string, number>();
-  #scenario: Scenario = {};
-  #billedBefore = 0;
+export function createFaults(seed: number, billedCredits: () => number, initial: Scenario) {
+  const calls = new Map<string, number>();
+  let scenario = initial;
+  let billedBefore = billedCredits();
 
-  constructor(seed: number, billedCredits: () => number, scenario: Scenario) {
-    this.#seed = seed;
-    this.#billedCredits = billedCredits;
-    this.set(scenario);
-  }
-
-  set(scenario: Scenario): void {
-    this.#scenario = scenario;
-    this.#calls.clear();
-    this.#billedBefore = this.#billedCredits();
-  }
-
-  next(path: string, body: string): FaultRule {
-    const rules = this.#rules(path, this.#count(path));
-    return rules.find((each) => body.includes(each.containing ?? '')) ?? {};
-  }
-
-  nextDelivery(kind: DeliveryKind): DeliveryRule {
-    const name = `late ${kind}`;
-    const number = this.#count(name);
-    const rules = this.#scenario.deliveries ?? [];
-    return rules.find((each) => (each.kind ?? kind) === kind && this.#holds(each, name, number)) ?? {};
-  }
-
-  /** Returns how many calls of a rate window other programs have used before the next call of this path. */
-  usedByOthers(path: string): number {
-    const rules = this.#rules(path, (this.#calls.get(path) ?? 0) + 1);
-    return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
-  }
-
-  creditsLeft(): number | undefined {
-    const { credits_left: left } = this.#scenario;
-    return left === undefined ? undefined : Math.max(0, left - (this.#billedCredits() - this.#billedBefore));
-  }
-
-  get outOfCreditsStatus(): OutOfCreditsStatus {
-    return this.#scenario.out_of_credits ?? 402;
-  }
-
-  #rules(path: string, number: number): FaultRule[] {
-    return (this.#scenario.rules ?? []).filter(
-      (each) => (each.path === undefined || each.path === path) && this.#holds(each, path, number),
+  function rulesOf(path: string, number: number): FaultRule[] {
+    return (scenario.rules ?? []).filter(
+      (each) => (each.path === undefined || each.path === path) && holds(each, path, number),
     );
   }
 
-  #holds(
-    { from = 1, to = Number.POSITIVE_INFINITY, share }: FaultRule,
-    name: string,
-    number: number,
-  ): boolean {
+  function holds({ from = 1, to = Infinity, share }: FaultRule, name: string, number: number): boolean {
     if (number < from || number > to) return false;
-    return share === undefined || new Chance(this.#seed, `${name} ${number}`).share(share);
+    return share === undefined || new Chance(seed, `${name} ${number}`).share(share);
   }
 
-  #count(name: string): number {
-    const number = (this.#calls.get(name) ?? 0) + 1;
-    this.#calls.set(name, number);
+  function count(name: string): number {
+    const number = (calls.get(name) ?? 0) + 1;
+    calls.set(name, number);
     return number;
   }
+
+  return {
+    set: (next: Scenario): void => {
+      scenario = next;
+      calls.clear();
+      billedBefore = billedCredits();
+    },
+    next: (path: string, body: string): FaultRule => {
+      const rules = rulesOf(path, count(path));
+      return rules.find((each) => body.includes(each.containing ?? '')) ?? {};
+    },
+    nextDelivery: (kind: DeliveryKind): DeliveryRule => {
+      const name = `late ${kind}`;
+      const number = count(name);
+      const rules = scenario.deliveries ?? [];
+      return rules.find((each) => (each.kind ?? kind) === kind && holds(each, name, number)) ?? {};
+    },
+    /** Returns how many calls of a rate window other programs have used before the next call of this path. */
+    usedByOthers: (path: string): number => {
+      const rules = rulesOf(path, (calls.get(path) ?? 0) + 1);
+      return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
+    },
+    creditsLeft: (): number | undefined => {
+      const { credits_left: left } = scenario;
+      return left === undefined ? undefined : Math.max(0, left - (billedCredits() - billedBefore));
+    },
+    outOfCreditsStatus: (): OutOfCreditsStatus => scenario.out_of_credits ?? 402,
+  };
 }
 
 /** Damages a list of found people (JSON texts) as the fault `matches` describes. The bill stays unchanged. */

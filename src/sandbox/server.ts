@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Faults, scenarioSchema, type FaultRule, type Scenario } from './faults.ts';
+import { createFaults, scenarioSchema, type FaultRule, type Scenario } from './faults.ts';
 import { createLateResults } from './late-results.ts';
 import { createPeopleEnrichment, type CompletedCall } from './people-enrichment.ts';
 import { createPersonWriter } from './person-json.ts';
@@ -100,7 +100,7 @@ const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
 function createSandbox(options: SandboxOptions) {
   const { seed = 1, now = Date.now, latency = 0, apiKey = defaultApiKey, rateLimits = '600/hour' } = options;
   const store = new Store(options.stateDirectory);
-  const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
+  const faults = createFaults(seed, () => store.credits(), options.scenario ?? {});
   const late = createLateResults({ seed, store, faults, now, delay: options.lateDelay ?? 3_000 });
   const population = new Population({ seed, matchRate: options.matchRate });
   const writePerson = createPersonWriter(options.personBytes ?? 6_000);
@@ -219,7 +219,7 @@ function createSandbox(options: SandboxOptions) {
     const { billing = unbilled, makeLateResults } = done;
     const left = faults.creditsLeft();
     if (left !== undefined && Number(billing.credits) > left)
-      return refuse(outOfCredits(faults.outOfCreditsStatus));
+      return refuse(outOfCredits(faults.outOfCreditsStatus()));
     log({ ...billing, status: requested?.status ?? 200 });
     await makeLateResults?.();
     if (requested) return errorAnswer(time, { ...requested, headers });

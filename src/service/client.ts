@@ -8,7 +8,6 @@ import {
   settingOfCredential,
   createCredentialSource,
   type CredentialSource,
-  UnreadableToken,
   type CredentialHeader,
 } from './credential.ts';
 import { readPollAnswer } from './answers/late-result.ts';
@@ -45,14 +44,13 @@ export type ServiceClient = ReturnType<typeof createServiceClient>;
  * call that needs a slot is not repeated but throws `token-renewed`.
  *
  * @param transport replaced in tests
- * @param credential replaced in tests
  * @throws Problem `setting.invalid` if there is no URL, `service.no-credential` if there is no credential
  */
 export function createServiceClient(
   settings: ServiceClientSettings,
   transport: Transport = createTransport(),
-  credential: CredentialSource = createCredentialSource(settings.credential),
 ) {
+  const credential = createCredentialSource(settings.credential);
   const { baseUrl } = settings;
   if (baseUrl === undefined) {
     throw new UsageProblem('setting.invalid', 'the address of the service is missing', {
@@ -175,11 +173,11 @@ function createCallOperation(
           throw error instanceof TransportError ? mapTransportError(error, operation) : error;
         }
       });
-    const first = await credentialFor(credential, operation);
+    const first = await credential(operation);
     try {
       return await exchange(first);
     } catch (error) {
-      const renewed = isRefusedToken(error) ? await credentialFor(credential, operation, first) : first;
+      const renewed = isRefusedToken(error) ? await credential(operation, first) : first;
       // If the service refuses a renewed token at once, the account is refused, and the token has not expired.
       if (renewed === first || (renewals.has(first) && !accepted.has(first))) throw error;
       renewals.add(renewed);
@@ -187,19 +185,6 @@ function createCallOperation(
       throw new ServiceFailure('token-renewed', { endpoint: operation, httpStatus: 401 });
     }
   };
-}
-
-async function credentialFor(
-  credential: CredentialSource,
-  operation: Operation,
-  refused?: CredentialHeader,
-): Promise<CredentialHeader> {
-  try {
-    return await credential(refused);
-  } catch (error) {
-    if (!(error instanceof UnreadableToken)) throw error;
-    throw new ServiceFailure('not-sent.no-token', { endpoint: operation, codes: [error.code] });
-  }
 }
 
 /** True if a 401 means an expired token. The endpoint /people/match answers with plain text, without a code. */

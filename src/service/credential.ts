@@ -5,11 +5,12 @@ import type { Credential, AccessTokenOrigin } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { commandEnvironment } from '../config/command-environment.ts';
+import { ServiceFailure, type Endpoint } from './failures/failure.ts';
 
 export type CredentialHeader = Readonly<Record<string, string>>;
 
-/** Returns the header of a call; `refused` itself if there is no other. @throws UnreadableToken */
-export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;
+/** Returns the header of a call; `refused` itself if there is no other. @throws ServiceFailure `not-sent.no-token` */
+export type CredentialSource = (endpoint: Endpoint, refused?: CredentialHeader) => Promise<CredentialHeader>;
 
 /** Creates the source of a credential. @throws Problem `service.no-credential`, `setting.invalid` */
 export function createCredentialSource(credential: Credential | undefined): CredentialSource {
@@ -19,7 +20,7 @@ export function createCredentialSource(credential: Credential | undefined): Cred
       next: 'set one of the two; without ENRICHMENT_BASE_URL the built-in sandbox runs and needs no credential',
     });
   }
-  if (!('value' in credential)) return renewable(async () => bearer(await readToken(credential)));
+  if (!('value' in credential)) return renewable(credential);
   if (!fitsHeader(credential.value)) {
     const what = 'the credential has characters that are not allowed in an HTTP header';
     throw new UsageProblem('setting.invalid', what, {
@@ -33,14 +34,14 @@ export function createCredentialSource(credential: Credential | undefined): Cred
 }
 
 /** Caches the header until the service refuses it. Concurrent calls share one read. */
-function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
+function renewable(origin: AccessTokenOrigin): CredentialSource {
   let kept: CredentialHeader | undefined;
   let reading: Promise<CredentialHeader> | undefined;
-  return async (refused) => {
+  return async (endpoint, refused) => {
     // Headers are compared by identity: a late refusal of a replaced header must not cause a new read.
     if (kept === refused) kept = undefined;
     if (kept === undefined) {
-      reading ??= read().finally(() => (reading = undefined));
+      reading ??= readToken(origin, endpoint).finally(() => (reading = undefined));
       kept = await reading;
     }
     return refused !== undefined && refused['authorization'] === kept['authorization'] ? refused : kept;
@@ -61,19 +62,9 @@ function bearer(token: string): CredentialHeader {
 const commandMilliseconds = 10_000;
 const commandBytes = 64 * 1_024;
 
-/** Error if no access token can be read, without content of the file or output, which could be the token. */
-export class UnreadableToken extends Error {
-  /** A code of the operating system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` for another content. */
-  readonly code: string;
-
-  constructor(code: string) {
-    super(`no access token could be read (${code})`);
-    this.code = code;
-  }
-}
-
-/** Reads an access token from its file or from the output of its command. @throws UnreadableToken */
-async function readToken(origin: AccessTokenOrigin): Promise<string> {
+/** Reads an access token from its file or its command. Errors quote nothing, because it could be the token. */
+async function readToken(origin: AccessTokenOrigin, endpoint: Endpoint): Promise<CredentialHeader> {
+  const failure = (code: string) => new ServiceFailure('not-sent.no-token', { endpoint, codes: [code] });
   // The standard error of the command is discarded, because it can quote credentials.
   const reading =
     'file' in origin
@@ -85,11 +76,11 @@ async function readToken(origin: AccessTokenOrigin): Promise<string> {
           env: commandEnvironment(),
         }).then(({ stdout }) => stdout);
   const text = await reading.catch((error: unknown) => {
-    throw new UnreadableToken(codeOf(error));
+    throw failure(codeOf(error));
   });
   const token = text.trim();
-  if (!fitsHeader(token)) throw new UnreadableToken('NO_TOKEN');
-  return token;
+  if (!fitsHeader(token)) throw failure('NO_TOKEN');
+  return bearer(token);
 }
 
 function fitsHeader(text: string): boolean {

@@ -8,14 +8,7 @@ import { decideAttempts, getAttempt, listAttempts, type AttemptFacts } from '../
 import { getRun } from '../../runs/runs.ts';
 import { parseCreditsFlag } from '../run/run-option-flags.ts';
 import { withWarehouse, readSettingsOfExistingWarehouse, type Session } from '../session/session.ts';
-import {
-  Command,
-  jsonOption,
-  toNote,
-  Option,
-  wholeNumberParser,
-  type CommonFlags,
-} from '../terminal/command.ts';
+import { Command, toNote, Option, type CommonFlags } from '../terminal/command.ts';
 import { confirmUnlessYes } from '../terminal/confirm.ts';
 import { describeFields, formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
@@ -37,8 +30,8 @@ function listAttemptsCommand(): Command {
         .choices(['unknown', 'overdue', 'all'])
         .default('unknown'),
     )
-    .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumberParser(1))
-    .option(...jsonOption)
+    .limit('maximum number of calls, the newest (default: all)')
+    .json()
     .examples(`
   enrich attempts list
   enrich attempts list latest --status all
@@ -112,7 +105,7 @@ function decisionCommand(name: string, description: string): Command {
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
     .option('--yes', 'decide without asking')
     .keepNote('kept with the call; no names')
-    .option(...jsonOption).examples(`
+    .json().examples(`
   enrich attempts ${name} 0b54… --reason "invoice of November"
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')`).explain(`
 The next run of the file asks for the people of a decided call again. It pays for their records again, and not for
@@ -178,8 +171,8 @@ function listDeliveriesCommand(): Command {
     .description('List the newest deliveries.')
     .argument('[run]', 'deliveries of this run; "latest" is the newest run')
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
-    .option('--limit <n>', 'maximum number of deliveries', wholeNumberParser(1), 50)
-    .option(...jsonOption)
+    .limit('maximum number of deliveries', 50)
+    .json()
     .examples('\n  enrich inbox list --status quarantined')
     .onWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
       const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
@@ -195,7 +188,7 @@ function replayCommand(): Command {
   return new Command('replay')
     .description('Apply a quarantined delivery again.')
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
-    .option(...jsonOption)
+    .json()
     .examples('\n  enrich inbox replay 0b54…')
     .onWarehouse(async ({ warehouse }, named: string, { json }: CommonFlags) => {
       const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);

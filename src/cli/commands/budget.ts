@@ -8,7 +8,7 @@ import {
   type WantedLimit,
 } from '../../ledger/credit-ledger.ts';
 import { withWarehouse, withSession, readSettings } from '../session/session.ts';
-import { Command, jsonOption, toNote, type CommonFlags } from '../terminal/command.ts';
+import { Command, toNote, type CommonFlags } from '../terminal/command.ts';
 import { formatRecords, print, printJson, printProgress } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
@@ -38,7 +38,7 @@ export function budgetCommand(): Command {
 function showCommand(): Command {
   return new Command('show')
     .description('Show limits, credits and changes of the newest periods and runs.')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich budget show`)
     .explain(`
@@ -60,7 +60,7 @@ function setBudgetCommand(): Command {
     .argument('<budget>', `one of ${budgetNameForms}`)
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .keepNote('kept in the history')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich budget set day 800 --reason "trade fair"
   enrich budget set run:latest 250

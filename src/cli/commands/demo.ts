@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import {
-  Command,
-  jsonOption,
-  quietOption,
-  type CommonFlags,
-  wholeNumberParser,
-} from '../terminal/command.ts';
+import { Command, type CommonFlags, wholeNumberParser } from '../terminal/command.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
@@ -29,8 +23,8 @@ export function demoCommand(): Command {
     .description('Enrich an invented export from the sandbox, at no cost.')
     .option('--people <n>', 'people in the export', wholeNumberParser(1, 1_000_000), 300)
     .option('--seed <n>', 'number that decides which people are invented', wholeNumberParser(0), 1)
-    .option(...jsonOption)
-    .option(...quietOption)
+    .json()
+    .quiet()
     .examples('\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number } & CommonFlags) => {
       // The demo runs embedded: workers of a server would call the service of their own settings.

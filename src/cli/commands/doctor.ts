@@ -25,7 +25,7 @@ import {
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { withClient } from '../session/with-service.ts';
-import { Command, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { Command, type CommonFlags } from '../terminal/command.ts';
 import { printFacts, formatTable } from '../terminal/output.ts';
 import { readSettings } from '../session/session.ts';
 
@@ -38,7 +38,7 @@ export function doctorCommand(): Command {
     .description(
       'Check the set-up: components in use, what is missing and how to get it. Starts and spends nothing.',
     )
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich doctor
   enrich doctor --json | jq '.findings[] | select(.state != "ok")'`)

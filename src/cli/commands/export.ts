@@ -30,7 +30,7 @@ import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOfService, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
-import { Command, Option, wholeNumberParser } from '../terminal/command.ts';
+import { Command, Option } from '../terminal/command.ts';
 import { print, printJson, formatTable, printProgress, writeBytes } from '../terminal/output.ts';
 
 interface ExportFlags {
@@ -287,7 +287,7 @@ export function changesCommand(): Command {
   return new Command('changes')
     .description('Print contacts that changed or were deleted, in order.')
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
-    .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumberParser(1))
+    .limit('maximum number of changes (default: all)')
     .option('--json', 'one JSON object per line, as without this flag')
     .examples(`
   enrich changes --json --limit 1000

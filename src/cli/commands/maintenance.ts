@@ -6,7 +6,7 @@ import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
 import { stopAfterBatch, withWarehouse, readSettings } from '../session/session.ts';
-import { Command, quietOption, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { Command, type CommonFlags } from '../terminal/command.ts';
 import { previewThenChange } from '../terminal/confirm.ts';
 import {
   formatRecords,
@@ -21,7 +21,7 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('Bring the warehouse tables up to this release. Every command does so at its start.')
     .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
-    .option(...jsonOption)
+    .json()
     .examples(`
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
@@ -42,8 +42,8 @@ export function rebuildCommand(): Command {
   return new Command('rebuild')
     .description('Compute people, companies and contacts anew from the stored answers.')
     .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
-    .option(...jsonOption)
-    .option(...quietOption)
+    .json()
+    .quiet()
     .examples(`
   enrich rebuild --check
   enrich rebuild`)
@@ -73,7 +73,7 @@ export function pruneCommand(): Command {
       'Remove bodies of answers and deliveries, rows, replaced observations and changes older than RETENTION.',
     )
     .option('--yes', 'remove without asking')
-    .option(...jsonOption)
+    .json()
     .examples(`
   RETENTION=answers=90d,deliveries=90d,rows=365d enrich prune --yes`)
     .explain(`

@@ -17,14 +17,7 @@ import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { exportAddressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse, readSettings, readSettingsOfExistingWarehouse } from '../session/session.ts';
-import {
-  Command,
-  parseContactKey,
-  jsonOption,
-  toNote,
-  wholeNumberParser,
-  type CommonFlags,
-} from '../terminal/command.ts';
+import { Command, parseContactKey, toNote, type CommonFlags } from '../terminal/command.ts';
 import { confirmUnlessYes, previewThenChange } from '../terminal/confirm.ts';
 import { formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
@@ -50,7 +43,7 @@ function addCommand(): Command {
     .description('Add people to the list.')
     .argument('<who...>', 'people, or @acme.example for a domain and its subdomains')
     .keepNote('kept with the entry; no names')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
   enrich suppress add @acme.example --reason "customer, not to be enriched"`)
@@ -73,7 +66,7 @@ function importCommand(): Command {
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
     .keepNote('kept with the entries; no names')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich suppress import opt-outs.csv --reason "newsletter"`)
     .explain(`
@@ -96,7 +89,7 @@ function removeCommand(): Command {
     .description('Remove people from the list; runs may ask for them again.')
     .argument('<who...>', 'people or @domain, named as when they were added')
     .option('--yes', 'remove without asking')
-    .option(...jsonOption)
+    .json()
     .examples(`\n  enrich suppress remove ada@orbit.example`)
     .explain(`\n${waysToNamePerson}`)
     .action(async (who: string[], options: CommonFlags) => {
@@ -116,8 +109,8 @@ function listCommand(): Command {
   return new Command('list')
     .description('Show the newest entries of the list without names, or whether people are on it.')
     .argument('[who...]', 'people or @domain: their entries; exit code 3: at least one is on the list')
-    .option('--limit <n>', 'maximum number of entries', wholeNumberParser(1), 50)
-    .option(...jsonOption)
+    .limit('maximum number of entries', 50)
+    .json()
     .examples(`\n  enrich suppress list\n  enrich suppress list ada@orbit.example`)
     .explain(`\n${waysToNamePerson}`)
     .onWarehouse(
@@ -162,7 +155,7 @@ export function eraseCommand(): Command {
     .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
     .option('--yes', 'erase without asking')
     .keepNote('kept; no names')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich erase ada@orbit.example --reason "ticket 17"
   enrich erase --contact hubspot/4711 --yes`)
@@ -177,8 +170,7 @@ people of this name in answers to the same calls, who stay; if one is the same h
         const { contact } = options;
         if ((who === undefined) === (contact === undefined))
           throw unclear('the command needs exactly one person', 'enrich erase');
-        const keys =
-          who === undefined ? await keysOfContact(warehouse, parseContactKey(contact!)) : [keyOfPerson(who)];
+        const keys = who === undefined ? await keysOfContact(warehouse, contact!) : [keyOfPerson(who)];
         const sameName = await findNamesakes(warehouse, keys);
         const show = (figures: ErasureFigures, erased: boolean): void => {
           const found = Object.values(figures).some((figure) => figure > 0);
@@ -211,11 +203,8 @@ function keyOfPerson(who: string): string {
   return key;
 }
 
-async function keysOfContact(
-  warehouse: Warehouse,
-  record: { readonly source: string; readonly contactId: string },
-): Promise<string[]> {
-  const keys = await keysOfRecord(warehouse.database, record);
+async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
+  const keys = await keysOfRecord(warehouse.database, parseContactKey(contact));
   if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');
   if (keys.length > 0) return keys;
   throw unclear('the warehouse does not know this record', '--contact', 'contact.unknown');

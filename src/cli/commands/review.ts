@@ -7,14 +7,7 @@ import {
   type DecidedContact,
   type Review,
 } from '../../people/decisions/reviews.ts';
-import {
-  Command,
-  parseContactKey,
-  jsonOption,
-  toNote,
-  wholeNumberParser,
-  type CommonFlags,
-} from '../terminal/command.ts';
+import { Command, parseContactKey, toNote, type CommonFlags } from '../terminal/command.ts';
 import { previewThenChange } from '../terminal/confirm.ts';
 import { describeFields, formatRecords, printFacts, printProgress } from '../terminal/output.ts';
 
@@ -38,8 +31,8 @@ function listCommand(): Command {
     .description('List contacts without data that could be a known person; or show one with its decisions.')
     .option('--source <name>', 'only contacts of this source')
     .option('--contact <source/id>', 'all about this contact')
-    .option('--limit <n>', 'maximum number of contacts and people', wholeNumberParser(1), 50)
-    .option(...jsonOption)
+    .limit('maximum number of contacts and people', 50)
+    .json()
     .examples(
       '\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
     )
@@ -98,7 +91,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .argument('<person>', 'id of the person at the service')
     .option('--yes', 'record the decision without asking')
     .keepNote('kept with the decision; no names')
-    .option(...jsonOption)
+    .json()
     .examples(`\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .onWarehouse(
       async ({ warehouse }, source: string, contactId: string, personId: string, options: CommonFlags) => {

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonOption, Option, type CommonFlags } from '../terminal/command.ts';
+import { Command, Option, type CommonFlags } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { confirmUnlessYes } from '../terminal/confirm.ts';
 import { printFacts, printProgress } from '../terminal/output.ts';
@@ -63,7 +63,7 @@ function setCommand(): Command {
     .option('--catch-up <duration>', 'maximum time that a start may be overdue (default: 1h)')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option('--no-budget', 'permission to run without any budget')
-    .option(...jsonOption);
+    .json();
   return withScheduleFlags(command)
     .examples(`
   enrich schedule set nightly --cron "0 4 * * *" --timezone Europe/Berlin \\
@@ -90,7 +90,7 @@ function showCommand(): Command {
   return new Command('show')
     .description('Show a schedule: its flags, next times, and last times; or list all schedules.')
     .argument('[name]', 'name of the schedule (default: all schedules, as a list)')
-    .option(...jsonOption)
+    .json()
     .examples('\n  enrich schedule show\n  enrich schedule show nightly')
     .action(async (name: string | undefined, options: CommonFlags) => {
       await withSchedules(readSettingsOfExistingWarehouse(), async (session, client) => {
@@ -145,7 +145,7 @@ function namedCommand(verb: string, description: string): Command {
   return new Command(verb)
     .description(description)
     .argument('<name>', 'name of the schedule')
-    .option(...jsonOption)
+    .json()
     .examples(`\n  enrich schedule ${verb} nightly`);
 }
 

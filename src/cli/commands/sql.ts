@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { formatCount } from '../../domain/text/format.ts';
-import { Command, Option, type CommonFlags, jsonOption } from '../terminal/command.ts';
+import { Command, Option, type CommonFlags } from '../terminal/command.ts';
 import { fittedTable, printJson, terminalWidth, write, writeBytes } from '../terminal/output.ts';
 
 export function sqlCommand(): Command {
@@ -10,7 +10,7 @@ export function sqlCommand(): Command {
     .description('Print the rows of a statement that only reads; if a table is too wide, one value a line.')
     .requiredOption('-c, --command <sql>', 'the statement')
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
   enrich sql --command 'select * from run_costs' --csv > costs.csv

@@ -8,15 +8,15 @@ import { runArgumentHelp, findNamedRun, printRun, readRunView, reportRun } from 
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnAboutWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, readSettingsOfExistingWarehouse } from '../session/session.ts';
-import { Command, Option, jsonOption, toNote, quietOption, type CommonFlags } from '../terminal/command.ts';
+import { Command, Option, toNote, type CommonFlags } from '../terminal/command.ts';
 
 export function approveCommand(): Command {
   return new Command('approve')
     .description('Show the plan of a run that awaits approval, ask, and wait for the run.')
     .argument('<run>', runArgumentHelp)
     .option('--yes', 'approve the plan without asking')
-    .option(...jsonOption)
-    .option(...quietOption)
+    .json()
+    .quiet()
     .examples('\n  enrich approve latest')
     .explain('\nThe approval holds only for the plan that the command shows.')
     .action((name: string, flags: CommonFlags) =>
@@ -30,8 +30,8 @@ export function resumeCommand(): Command {
   return new Command('resume')
     .description('Continue a paused or interrupted run, and wait for it.')
     .argument('<run>', runArgumentHelp)
-    .option(...jsonOption)
-    .option(...quietOption)
+    .json()
+    .quiet()
     .examples('\n  enrich resume latest\n  enrich resume 32f8a1')
     .explain(`
 A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
@@ -83,7 +83,7 @@ function steerCommand(name: string, description: string, steer: typeof pauseRun)
     .description(description)
     .argument('<run>', runArgumentHelp)
     .keepNote('shown by enrich status, in the Temporal UI and in the report')
-    .option(...jsonOption)
+    .json()
     .examples(`\n  enrich ${name} latest --reason "budget review"`)
     .explain(`
 The command records its decision before it waits for a worker. Ctrl-C is safe meanwhile: no further call is made.`)

@@ -1,4 +1,4 @@
-import { Command, jsonOption, Option, toNote, quietOption, type CommonFlags } from '../terminal/command.ts';
+import { Command, Option, toNote, type CommonFlags } from '../terminal/command.ts';
 import { formatCount } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { statusText } from '../../contract/run-transitions.ts';
@@ -29,8 +29,8 @@ export function undoCommand(): Command {
     .option('--discard-answers', 'also remove what its answers said: a rerun pays again; cannot be reverted')
     .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
-    .option(...jsonOption)
-    .option(...quietOption)
+    .json()
+    .quiet()
     .examples(`
   enrich undo latest
   enrich undo 32f8a1 --yes --reason "export of another system"

@@ -14,14 +14,14 @@ import {
   readSettingsOfExistingWarehouse,
 } from '../session/session.ts';
 import { withSessionClient } from '../session/with-service.ts';
-import { Command, jsonOption, type CommonFlags } from '../terminal/command.ts';
+import { Command, type CommonFlags } from '../terminal/command.ts';
 import { formatRecords, print, printFacts, printJson, printProgress } from '../terminal/output.ts';
 
 export function usageCommand(): Command {
   return new Command('usage')
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
     .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
-    .option(...jsonOption)
+    .json()
     .examples(`
   enrich usage
   enrich usage --reconcile`)

@@ -21,7 +21,6 @@ import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumnAdvice } from '../../ingest/columns/chosen-column.ts';
 import {
   Option,
-  quietOption,
   readYamlFile,
   parseShare,
   wholeNumberParser,
@@ -184,7 +183,7 @@ export function withCommandFlags(command: Command): Command {
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error')
-    .option(...quietOption);
+    .quiet();
   return withOptions(command, inHelpOrder)
     .optionsGroup('Export:')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file')

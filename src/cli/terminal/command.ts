@@ -22,6 +22,19 @@ export class Command extends CommanderCommand {
     return this.addHelpText('after', this.createHelp().boxWrap(paragraphs, width));
   }
 
+  json(): this {
+    return this.option('--json', 'result as JSON on the last line of standard output');
+  }
+
+  quiet(): this {
+    return this.option('--quiet', 'only the result and errors');
+  }
+
+  /** Adds the option `--limit`. */
+  limit(what: string, fallback?: number): this {
+    return this.option('--limit <n>', what, wholeNumberParser(1), fallback);
+  }
+
   /** Sets an action that gets a session with the warehouse, before the arguments and flags. */
   onWarehouse(use: (session: Session, ...given: never[]) => Promise<void>): this {
     return this.action(async (...given: unknown[]) => {
@@ -53,12 +66,6 @@ export function asUsageProblem(error: CommanderError, command: string): UsagePro
     next: `${command} --help shows what it takes, and an example`,
   });
 }
-
-/** Flag and help text of `--json`, for every command with a result for programs. */
-export const jsonOption = ['--json', 'result as JSON on the last line of standard output'] as const;
-
-/** Flag and help text of `--quiet`, for every command that shows progress. */
-export const quietOption = ['--quiet', 'only the result and errors'] as const;
 
 export interface CommonFlags {
   readonly json?: boolean;

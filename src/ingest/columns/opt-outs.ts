@@ -243,27 +243,18 @@ export function refuseUnclearConsents(columns: HeaderColumns): void {
 }
 
 /** Counts rows that each opt-out column excludes, answers that were not understood, and listed values without a row. */
-export class OptOutCounts {
-  readonly #columns: readonly {
-    readonly optOut: OptOutColumn;
-    readonly absent: Set<string>;
-    optedOut: number;
-    unread: number;
-  }[];
-  #rows = 0;
+export function countOptOuts(optOuts: readonly OptOutColumn[]) {
+  const columns = optOuts.map((optOut) => ({
+    optOut,
+    absent: new Set(optOut.values),
+    optedOut: 0,
+    unread: 0,
+  }));
+  let rows = 0;
 
-  constructor(optOuts: readonly OptOutColumn[]) {
-    this.#columns = optOuts.map((optOut) => ({
-      optOut,
-      absent: new Set(optOut.values),
-      optedOut: 0,
-      unread: 0,
-    }));
-  }
-
-  add(cells: readonly string[]): void {
-    this.#rows += 1;
-    for (const counts of this.#columns) {
+  function add(cells: readonly string[]): void {
+    rows += 1;
+    for (const counts of columns) {
       const answer = counts.optOut.read(cells);
       if (answer === not) continue;
       counts.optedOut += 1;
@@ -273,16 +264,16 @@ export class OptOutCounts {
   }
 
   /** Returns a warning for each column that excludes rows, and for listed values that no row has. */
-  warnings(): string[] {
-    return this.#columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
+  function warnings(): string[] {
+    return columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
       const from = scope === 'calls' ? 'from phone numbers' : 'as opted out';
-      const exclusion = `column "${name}" excludes ${optedOut} of ${formatCount(this.#rows, 'row')} ${from}`;
+      const exclusion = `column "${name}" excludes ${optedOut} of ${formatCount(rows, 'row')} ${from}`;
       const notUnderstood =
         notRead > 0
           ? `; ${formatCount(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood`
           : '';
       const correction =
-        notRead > 0 || optedOut * 2 > this.#rows
+        notRead > 0 || optedOut * 2 > rows
           ? `; to list the answers that mean "opted out": --mapping FILE with ${exampleOf(scope, column + 1)}`
           : '';
       return [
@@ -297,4 +288,6 @@ export class OptOutCounts {
       ];
     });
   }
+
+  return { add, warnings };
 }

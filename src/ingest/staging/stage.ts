@@ -7,7 +7,7 @@ import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.t
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { formatCount, nounFor } from '../../domain/text/format.ts';
 import { recordedMapping } from '../columns/fields.ts';
-import { OptOutCounts } from '../columns/opt-outs.ts';
+import { countOptOuts } from '../columns/opt-outs.ts';
 import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { changedExportProblem, refuseChangedFile } from '../reading/export-bytes.ts';
@@ -61,14 +61,14 @@ class StagingFigures {
   malformed = 0;
   readonly onWarning = (warning: string): void => void this.#warnings.push(warning);
   readonly #width: number;
-  readonly #optOuts: OptOutCounts;
+  readonly #optOuts: ReturnType<typeof countOptOuts>;
   readonly #warnings: string[];
   readonly #faults: string[] = [];
   #short = 0;
 
   constructor({ layout, columns, warnings }: OpenedExport) {
     this.#width = layout.header.length;
-    this.#optOuts = new OptOutCounts(columns.optOuts);
+    this.#optOuts = countOptOuts(columns.optOuts);
     this.#warnings = [...warnings];
   }
 

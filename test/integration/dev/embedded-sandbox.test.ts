@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { startEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord } from '../../../src/dev/server.ts';
+import { serviceOperations } from '../../../src/service/client.ts';
 import { createCredentialSource } from '../../../src/service/credential.ts';
 import { serverFolder } from '../../helpers/servers/server-folder.ts';
 
@@ -9,7 +10,10 @@ type Sandbox = Awaited<ReturnType<typeof startEmbeddedSandbox>>;
 async function matchOne({ baseUrl, credential }: Sandbox) {
   return fetch(`${baseUrl}/people/bulk_match`, {
     method: 'POST',
-    headers: { ...(await createCredentialSource(credential)()), 'content-type': 'application/json' },
+    headers: {
+      ...(await createCredentialSource(credential)(serviceOperations.match)),
+      'content-type': 'application/json',
+    },
     body: JSON.stringify({ details: [{ first_name: 'Ada', last_name: 'Vance', domain: 'example.com' }] }),
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mapColumns, type ColumnMap } from '../../../src/ingest/columns/column-map.ts';
 import { requireValidMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { OptOutCounts, readOptOutCell, optOutMeaning } from '../../../src/ingest/columns/opt-outs.ts';
+import { countOptOuts, readOptOutCell, optOutMeaning } from '../../../src/ingest/columns/opt-outs.ts';
 import examples from '../../data/opt-outs.json' with { type: 'json' };
 
 const labels = Object.entries(examples.headers).flatMap(([language, meanings]) =>
@@ -110,9 +110,7 @@ describe('the counts of opt-outs', () => {
   const rows = ['TRUE', 'FALSE', 'FALSE', 'pending'];
   const countsOf = (header: string[], mapping?: Record<string, unknown>): string[] => {
     const given = { mapping: mapping && requireValidMapping(mapping) };
-    const counts = new OptOutCounts(
-      mapColumns('c.csv', { header, recognised: true, rows: [] }, given).optOuts,
-    );
+    const counts = countOptOuts(mapColumns('c.csv', { header, recognised: true, rows: [] }, given).optOuts);
     for (const cell of rows) counts.add(['a@x.example', cell, '']);
     return counts.warnings();
   };
