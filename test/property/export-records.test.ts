@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
-import { createParser, SyntaxCheck, type Dialect } from '../../src/ingest/reading/records.ts';
+import { createParser, createSyntaxCheck, type Dialect } from '../../src/ingest/reading/records.ts';
 
 const cell = fc.oneof(
   fc.string({
@@ -26,7 +26,7 @@ function piecesOf(text: string, places: readonly number[]): string[] {
 }
 
 function parseInPieces(dialect: Dialect, pieces: readonly string[]): string[][] {
-  const syntax = new SyntaxCheck('contacts.csv', dialect);
+  const syntax = createSyntaxCheck('contacts.csv', dialect);
   const parse = createParser('contacts.csv', dialect);
   const read = pieces.flatMap((piece) => {
     syntax.push(piece);

@@ -4,7 +4,7 @@ import { organizationComparisonForm } from '../../domain/identity/values/normali
 import type { Warehouse } from '../../db/database.ts';
 import type { ImportManifest } from './import-manifest.ts';
 import type { CompanyKey } from './read-contacts-to-import.ts';
-import { csvLine, PartWriter } from './write-import-files.ts';
+import { csvLine, createPartWriter } from './write-import-files.ts';
 
 type Company = Readonly<Record<CompanyField, string | null>>;
 
@@ -21,7 +21,7 @@ export async function writeCompanies(
   const fields = companyFields.filter((field) => importer.columns[field]);
   const header = fields.map((field) => importer.columns[field]!.header);
   const most = { rows: maxRows, bytes: maxBytes };
-  const writer = new PartWriter({ folder, name: 'companies', header, lineEnd, byteOrderMark, most });
+  const writer = createPartWriter({ folder, name: 'companies', header, lineEnd, byteOrderMark, most });
   const known = await readCompanies(warehouse, keys);
   const written = known.filter(isDistinct(known, importer.key)).map((company) =>
     fields.map((field) => {

@@ -16,7 +16,7 @@ import {
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { WrittenPart } from './import-manifest.ts';
 import type { CompanyKey, ContactToImport } from './read-contacts-to-import.ts';
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFormula } from '../../domain/text/formula.ts';
@@ -33,8 +33,8 @@ export async function writeImportFiles(
 ) {
   const { lineEnd, byteOrderMark, columns, exported } = importer;
   const files = { folder, lineEnd, byteOrderMark };
-  const report = new PartWriter({ ...files, name: 'conflicts', header: reportHeader });
-  const moves = new PartWriter({ ...files, name: 'job-changes', header: jobHeader });
+  const report = createPartWriter({ ...files, name: 'conflicts', header: reportHeader });
+  const moves = createPartWriter({ ...files, name: 'job-changes', header: jobHeader });
   const updates = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
   const counts = {
     contacts: 0,
@@ -65,7 +65,7 @@ export async function writeImportFiles(
     if (file === undefined) {
       const header = [importer.idHeader, ...written.map((field) => columns[field]!.header)];
       const most = { rows: importer.maxRows, bytes: importer.maxBytes };
-      file = { columns: header, writer: new PartWriter({ ...files, name, header, most }) };
+      file = { columns: header, writer: createPartWriter({ ...files, name, header, most }) };
       updates.set(name, file);
     }
     file.writer.write(csvLine([id, ...written.map((field) => ours.get(field) ?? '')]));
@@ -186,59 +186,53 @@ interface PartOptions {
 
 const bufferedBytes = 256 * 1024;
 
+export type PartWriter = ReturnType<typeof createPartWriter>;
+
 /** Writes records into as many files as the limits require, each open only during a write and private to this user. */
-export class PartWriter {
-  readonly #options: PartOptions;
-  readonly #done: WrittenPart[] = [];
-  #hash: Hash = createHash('sha256');
-  #rows = 0;
-  #bytes = 0;
-  #buffer: Buffer[] = [];
-  #buffered = 0;
+export function createPartWriter({ folder, name, header, lineEnd, byteOrderMark, most }: PartOptions) {
+  const done: WrittenPart[] = [];
+  let hash = createHash('sha256');
+  let rows = 0;
+  let bytes = 0;
+  let buffer: Buffer[] = [];
+  let buffered = 0;
 
-  constructor(options: PartOptions) {
-    this.#options = options;
+  const fileName = (): string =>
+    most ? `${name}-${String(done.length + 1).padStart(3, '0')}.csv` : `${name}.csv`;
+
+  function put(piece: Buffer): void {
+    hash.update(piece);
+    bytes += piece.length;
+    buffer.push(piece);
+    buffered += piece.length;
   }
 
-  write(line: string): void {
-    const { most, header, lineEnd, byteOrderMark } = this.#options;
-    const bytes = Buffer.from(line + lineEnd);
-    if (most && (this.#rows >= most.rows || this.#bytes + bytes.length > most.bytes)) this.end();
-    if (this.#rows === 0)
-      this.#put(Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${csvLine(header)}${lineEnd}`));
-    this.#put(bytes);
-    this.#rows += 1;
-    if (this.#buffered >= bufferedBytes) this.#flush();
+  function flush(): void {
+    appendFileSync(join(folder, fileName()), Buffer.concat(buffer), { mode: 0o600 });
+    buffer = [];
+    buffered = 0;
   }
 
-  end(): readonly WrittenPart[] {
-    if (this.#rows === 0) return this.#done;
-    this.#flush();
-    const sha256 = this.#hash.digest('hex');
-    this.#done.push({ file: this.#file, rows: this.#rows, bytes: this.#bytes, sha256 });
-    this.#hash = createHash('sha256');
-    this.#rows = 0;
-    this.#bytes = 0;
-    return this.#done;
+  function end(): readonly WrittenPart[] {
+    if (rows === 0) return done;
+    flush();
+    done.push({ file: fileName(), rows, bytes, sha256: hash.digest('hex') });
+    hash = createHash('sha256');
+    rows = 0;
+    bytes = 0;
+    return done;
   }
 
-  get #file(): string {
-    const { name, most } = this.#options;
-    return most ? `${name}-${String(this.#done.length + 1).padStart(3, '0')}.csv` : `${name}.csv`;
+  function write(line: string): void {
+    const piece = Buffer.from(line + lineEnd);
+    if (most && (rows >= most.rows || bytes + piece.length > most.bytes)) end();
+    if (rows === 0) put(Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${csvLine(header)}${lineEnd}`));
+    put(piece);
+    rows += 1;
+    if (buffered >= bufferedBytes) flush();
   }
 
-  #put(bytes: Buffer): void {
-    this.#hash.update(bytes);
-    this.#bytes += bytes.length;
-    this.#buffer.push(bytes);
-    this.#buffered += bytes.length;
-  }
-
-  #flush(): void {
-    appendFileSync(join(this.#options.folder, this.#file), Buffer.concat(this.#buffer), { mode: 0o600 });
-    this.#buffer = [];
-    this.#buffered = 0;
-  }
+  return { write, end };
 }
 
 /** Formats a record as CSV. Salesforce's Data Loader takes tabs as delimiters, so cells with tabs are quoted. */

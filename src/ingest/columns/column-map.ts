@@ -2,7 +2,7 @@ import { exportFields, crmExports, type CrmExport } from '../../domain/crm/crm.t
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, formatHeader, formatHeaders } from '../../domain/text/header-name.ts';
-import { HeaderColumns } from './columns.ts';
+import { createHeaderColumns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type ExportSample } from './fields.ts';
 import {
   commonHeaders,
@@ -27,7 +27,7 @@ export function mapColumns(
   const name = source ?? mapping?.source;
   const recognised = recogniseExport(layout);
   const known = knownExportOf(name, recognised);
-  const columns = new HeaderColumns(path, layout);
+  const columns = createHeaderColumns(path, layout);
 
   const given = Object.fromEntries(
     exportFields.flatMap((field) => {
@@ -46,7 +46,7 @@ export function mapColumns(
   const fields = withNamesInTheirPlace(claimed, given, layout);
   const optOuts = [...givenRefusals, ...takeOptOutColumns(columns, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
-  refuseWithoutPeople(columns.where(), layout, fields, mapping);
+  refuseWithoutPeople(columns.where, layout, fields, mapping);
   refuseUnclearConsents(columns);
 
   return {

@@ -19,44 +19,32 @@ const checkedFields: readonly ContactField[] = [
   'organization_name',
 ];
 
-/** The columns of a header. Each column can be assigned to one field. */
-export class HeaderColumns {
-  readonly sample: ExportSample;
-  readonly #path: string;
-  readonly #keys: readonly string[];
-  readonly #taken = new Set<number>();
+export type HeaderColumns = ReturnType<typeof createHeaderColumns>;
 
-  constructor(path: string, sample: ExportSample) {
-    this.#path = path;
-    this.sample = sample;
-    this.#keys = sample.header.map(headerKey);
-  }
+/** The columns of a header. Each column can be assigned to one field. */
+export function createHeaderColumns(path: string, sample: ExportSample) {
+  const where = `${path}, header`;
+  const keys = sample.header.map(headerKey);
+  const taken = new Set<number>();
+
+  const nameOf = (column: number): string => sample.header[column]!;
 
   /** Lists the positions and names of columns without a field. */
-  free(): (readonly [number, string])[] {
-    return [...this.sample.header.entries()].filter(([column]) => !this.#taken.has(column));
-  }
-
-  where(): string {
-    return `${this.#path}, header`;
-  }
-
-  nameOf(column: number): string {
-    return this.sample.header[column]!;
-  }
+  const free = (): (readonly [number, string])[] =>
+    [...sample.header.entries()].filter(([column]) => !taken.has(column));
 
   /** Assigns the columns that a mapping file names for a field, in its order. Each column has one field. */
-  take(references: ColumnReference | readonly ColumnReference[]): number[] {
-    const columns = [...new Set([references].flat().map((reference) => this.#find(reference)))];
-    const twice = columns.find((column) => this.#taken.has(column));
+  function take(references: ColumnReference | readonly ColumnReference[]): number[] {
+    const columns = [...new Set([references].flat().map((reference) => find(reference)))];
+    const twice = columns.find((column) => taken.has(column));
     if (twice !== undefined) {
-      const what = `column "${formatHeader(this.nameOf(twice))}" stands for two fields`;
+      const what = `column "${formatHeader(nameOf(twice))}" stands for two fields`;
       throw new UsageProblem('mapping.column-named-twice', what, {
         where: 'columns and ignore in the mapping file',
         next: 'name the column for one field; a contact without an id of its own needs no contact_id',
       });
     }
-    for (const column of columns) this.#taken.add(column);
+    for (const column of columns) taken.add(column);
     return columns;
   }
 
@@ -64,54 +52,56 @@ export class HeaderColumns {
    * Assigns free columns with these names to a field. If two filled columns share a name, they are refused, or ignored
    * if a better column exists: in a joined report, the second e-mail can be that of the record's owner.
    */
-  claim(field: ExportField, names: readonly string[]): number[] {
-    const { rows } = this.sample;
+  function claim(field: ExportField, names: readonly string[]): number[] {
+    const { rows } = sample;
     const checked = checkedFields.find((each) => each === field);
     const isFilled = (column: number): boolean => rows.length === 0 || filledCells(rows, column).length > 0;
     const fits = (column: number): boolean => checked === undefined || cellsFitField(rows, column, checked);
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
-      const free = this.#withKey(key).filter(
-        (column) => !this.#taken.has(column) && !columns.includes(column) && fits(column),
+      const fitting = withKey(key).filter(
+        (column) => !taken.has(column) && !columns.includes(column) && fits(column),
       );
-      const filled = free.filter(isFilled);
-      const found = filled.length > 0 || field === 'contact_id' ? filled : free;
+      const filled = fitting.filter(isFilled);
+      const found = filled.length > 0 || field === 'contact_id' ? filled : fitting;
       if (found.length < 2) columns.push(...found);
-      else if (columns.length === 0) throw this.#ambiguous(field, found);
+      else if (columns.length === 0) throw ambiguous(field, found);
     }
     // A contact's id comes from one column, because ids of two systems must not be mixed.
     const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
-    for (const column of claimed) this.#taken.add(column);
+    for (const column of claimed) taken.add(column);
     return claimed;
   }
 
-  #withKey(key: string): readonly number[] {
-    return [...this.#keys.keys()].filter((column) => key !== '' && this.#keys[column] === key);
+  function withKey(key: string): readonly number[] {
+    return [...keys.keys()].filter((column) => key !== '' && keys[column] === key);
   }
 
-  #find(reference: ColumnReference): number {
-    const { header } = this.sample;
+  function find(reference: ColumnReference): number {
+    const { header } = sample;
     const exact = [...header.keys()].filter((at) => header[at] === reference || at + 1 === reference);
     const key = typeof reference === 'string' ? headerKey(reference) : '';
-    const found = exact.length > 0 ? exact : this.#withKey(key);
-    if (found.length > 1) throw this.#ambiguous('email', found);
+    const found = exact.length > 0 ? exact : withKey(key);
+    if (found.length > 1) throw ambiguous('email', found);
     if (found.length === 1) return found[0]!;
     const what = `the mapping names a column "${formatHeader(String(reference))}" that the file does not have`;
     throw new UsageProblem('mapping.unknown-column', what, {
-      where: this.where(),
+      where,
       next: `name a column as the header has it, or by its number (1 to ${header.length})`,
     });
   }
 
-  #ambiguous(field: ExportField, found: readonly number[]): Problem {
+  function ambiguous(field: ExportField, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
     const mapping = (value: string | number): string => `{"columns": {"${field}": ${value}}}`;
-    const what = `columns ${numbers.join(' and ')} have the same name, "${formatHeader(this.nameOf(found[0]!))}"`;
+    const what = `columns ${numbers.join(' and ')} have the same name, "${formatHeader(nameOf(found[0]!))}"`;
     return new UsageProblem('mapping.ambiguous', what, {
-      where: this.where(),
+      where,
       next:
         `say by number in a mapping file (--mapping FILE) which one is meant: ${mapping(numbers[0]!)}` +
         (field === 'email' ? `; if each of them has addresses: ${mapping(`[${numbers.join(', ')}]`)}` : ''),
     });
   }
+
+  return { sample, where, nameOf, free, take, claim };
 }

@@ -234,7 +234,7 @@ export function refuseUnclearConsents(columns: HeaderColumns): void {
   const may = `${formatCount(unclear.length, 'column')} may say who has consented or opted out`;
   const what = `${may}, and no rule says how: ${names}`;
   throw new UsageProblem('mapping.consent-unclear', what, {
-    where: columns.where(),
+    where: columns.where,
     next:
       'say in a mapping file (--mapping FILE) what each of these columns means: list the values that mean ' +
       `"opted out", {"columns": {"opted_out": ${entries.length === 1 ? entries[0] : `[${entries.join(', ')}]`}}}, ` +

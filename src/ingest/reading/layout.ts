@@ -4,7 +4,7 @@ import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownHeaderKey } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFileProblem } from './export-bytes.ts';
-import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
+import { firstRecords, createSyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
 
 export type Layout = ReturnType<typeof findLayout>['layout'];
 
@@ -42,7 +42,7 @@ export function findLayout(
   const best = candidates.toSorted(
     (one, other) => other.score - one.score || other.columns - one.columns,
   )[0]!;
-  const syntax = new SyntaxCheck(path, best.dialect);
+  const syntax = createSyntaxCheck(path, best.dialect);
   syntax.push(sample);
   if (isWhole) syntax.finish();
   const header = best.records[best.headerAt];

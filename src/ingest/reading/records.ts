@@ -69,62 +69,54 @@ function dropCarriageReturns(records: readonly string[][]): void {
  * Refuses quotes and line ends that RFC 4180 does not allow: Papaparse accepts them and can join several contacts into
  * one record. The check keeps no text, so memory stays bounded even if a quote never closes.
  */
-export class SyntaxCheck {
-  readonly #path: string;
-  readonly #dialect: Dialect;
-  #isQuoted = false;
+export function createSyntaxCheck(path: string, { delimiter, quotes }: Dialect) {
+  let isQuoted = false;
   /** Last character of a piece, if its meaning depends on the next piece. */
-  #kept: string;
-  #line = 1;
-  #openLine = 1;
-
-  constructor(path: string, dialect: Dialect) {
-    this.#path = path;
-    this.#dialect = dialect;
-    this.#kept = dialect.delimiter;
-  }
+  let kept = delimiter;
+  let line = 1;
+  let openLine = 1;
 
   /** Checks the next piece of text. @throws Problem `export.quote`, `export.line-ends` */
-  push(piece: string): void {
-    const text = this.#kept + piece;
-    const quoteFrom = (at: number): number => (this.#dialect.quotes === 'none' ? -1 : text.indexOf('"', at));
+  function push(piece: string): void {
+    const text = kept + piece;
+    const quoteFrom = (at: number): number => (quotes === 'none' ? -1 : text.indexOf('"', at));
     let start = 0;
     let opened = -1;
     for (let quote = quoteFrom(0); quote !== -1; quote = quoteFrom(start)) {
       // Two adjacent quotes are a doubled quote, without text between them to check.
-      if (!this.#isQuoted && quote > start) {
-        this.#checkOutside(text, start, quote);
+      if (!isQuoted && quote > start) {
+        checkOutside(text, start, quote);
         opened = quote;
       }
-      this.#isQuoted = !this.#isQuoted;
+      isQuoted = !isQuoted;
       start = quote + 1;
     }
     // A quote at the end of a piece may be the first half of a doubled quote.
-    const endsWithQuote = !this.#isQuoted && start === text.length;
-    if (!this.#isQuoted && !endsWithQuote) this.#checkOutside(text, start, text.length);
-    this.#kept = this.#isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
-    this.#isQuoted ||= endsWithQuote;
-    if (this.#isQuoted && opened !== -1) this.#openLine = this.#lineAt(text, opened);
-    this.#line = this.#lineAt(text, text.length - this.#kept.length);
+    const endsWithQuote = !isQuoted && start === text.length;
+    if (!isQuoted && !endsWithQuote) checkOutside(text, start, text.length);
+    kept = isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
+    isQuoted ||= endsWithQuote;
+    if (isQuoted && opened !== -1) openLine = lineAt(text, opened);
+    line = lineAt(text, text.length - kept.length);
   }
 
-  finish(): void {
-    if (!this.#isQuoted || this.#kept === '"') return;
+  function finish(): void {
+    if (!isQuoted || kept === '"') return;
     throw new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
-      where: `${this.#path}, line ${this.#openLine}`,
+      where: `${path}, line ${openLine}`,
       next: `close the quote in that line, or export the file again; ${quotesAsText}`,
     });
   }
 
-  #checkOutside(text: string, start: number, end: number): void {
+  function checkOutside(text: string, start: number, end: number): void {
     // Most parts between quoted cells are a single delimiter.
-    if (end === start + 1 && text[start] === this.#dialect.delimiter) return;
+    if (end === start + 1 && text[start] === delimiter) return;
     const isBeforeQuote = end < text.length;
     const refuse = (type: string, at: number, what: string, next: string): never => {
-      throw new UsageProblem(type, what, { where: `${this.#path}, line ${this.#lineAt(text, at)}`, next });
+      throw new UsageProblem(type, what, { where: `${path}, line ${lineAt(text, at)}`, next });
     };
     const correct = `correct the line, or export the file again; ${quotesAsText}`;
-    if (start > 0 && !this.#endsCell(text[start]!))
+    if (start > 0 && !endsCell(text[start]!))
       refuse('export.quote', start, 'text follows the quote that ends a cell', correct);
     // A CR at the end of a piece may be the first half of a CRLF.
     const part = text.slice(start, !isBeforeQuote && text.endsWith('\r') ? end - 1 : end);
@@ -136,17 +128,19 @@ export class SyntaxCheck {
         'a line ends with CR alone',
         'export the file again, or save it with LF or CRLF as line ends; put cells with line breaks into quotes',
       );
-    if (isBeforeQuote && !this.#endsCell(text[end - 1]!))
+    if (isBeforeQuote && !endsCell(text[end - 1]!))
       refuse('export.quote', end, 'a quote stands inside of a cell without quotes', correct);
   }
 
-  #endsCell(character: string): boolean {
-    return character === this.#dialect.delimiter || character === '\n' || character === '\r';
+  function endsCell(character: string): boolean {
+    return character === delimiter || character === '\n' || character === '\r';
   }
 
-  #lineAt(text: string, end: number): number {
-    return this.#line + countLines(text, end);
+  function lineAt(text: string, end: number): number {
+    return line + countLines(text, end);
   }
+
+  return { push, finish };
 }
 
 const quotesAsText =

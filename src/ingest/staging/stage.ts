@@ -35,17 +35,17 @@ export async function stageExport(options: StagingOptions) {
     );
     if (rows[0]!.ingested_at !== null) return undefined;
     if (rows[0]!.file_sha256 !== opened.file.sha256) throw changedExportProblem(path);
-    const figures = new StagingFigures(opened);
+    const figures = createFigures(opened);
     await pipeline(copyLines(runId, opened, figures, options), client.query(copyFrom(copyRows)), {
       ...(signal && { signal }),
     });
     await refuseChangedFile(path, opened.file.state);
     figures.refuseUnreadable(path);
-    await finishStaging(client, runId, opened, figures.rows);
+    await finishStaging(client, runId, opened, figures.counts.rows);
     return figures;
   });
   if (staged === undefined) return undefined;
-  const { rows, malformed } = staged;
+  const { rows, malformed } = staged.counts;
   // After many inserts, the statistics are wrong: PostgreSQL would expect a single row of the run.
   if (rows > minRowsToAnalyze) await pool.query('analyze enrichment.run_rows (row_number)');
   return { rows, malformed, source: opened.columns.source, warnings: staged.warnings() };
@@ -56,56 +56,50 @@ const stagingLock = 730_591;
 
 const shownFaults = 3;
 
-class StagingFigures {
-  rows = 0;
-  malformed = 0;
-  readonly onWarning = (warning: string): void => void this.#warnings.push(warning);
-  readonly #width: number;
-  readonly #optOuts: ReturnType<typeof countOptOuts>;
-  readonly #warnings: string[];
-  readonly #faults: string[] = [];
-  #short = 0;
+type StagingFigures = ReturnType<typeof createFigures>;
 
-  constructor({ layout, columns, warnings }: OpenedExport) {
-    this.#width = layout.header.length;
-    this.#optOuts = countOptOuts(columns.optOuts);
-    this.#warnings = [...warnings];
-  }
-
-  add(cells: readonly string[], fault: string | undefined): void {
-    this.rows += 1;
-    if (fault === undefined) return this.#optOuts.add(cells);
-    this.malformed += 1;
-    if (cells.length < this.#width) this.#short += 1;
-    if (this.#faults.length < shownFaults) this.#faults.push(`row ${this.rows} (${fault})`);
-  }
-
-  /** Refuses an export without a readable row. @throws Problem `export.no-readable-row` */
-  refuseUnreadable(where: string): void {
-    const { rows, malformed } = this;
-    if (rows === 0 || malformed < rows) return;
-    const what = `none of ${formatCount(rows, 'row')} can be read: ${this.#faults[0]}`;
-    throw new UsageProblem('export.no-readable-row', what, {
-      where,
-      next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
-    });
-  }
-
-  warnings(): string[] {
-    const { malformed } = this;
-    const unread =
-      `${formatCount(malformed, 'row')} cannot be read (rows are counted below the header): ` +
-      `${malformed > shownFaults ? 'the first are ' : ''}${this.#faults.join('; ')}`;
-    const short =
-      `${formatCount(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells; ` +
-      'if only empty cells at the end are missing, read the file with --short-rows fill';
-    return [
-      ...this.#warnings,
-      ...this.#optOuts.warnings(),
-      ...(malformed > 0 ? [unread] : []),
-      ...(this.#short > 0 ? [short] : []),
-    ];
-  }
+/** Counts the rows of an export and collects its warnings. */
+function createFigures({ layout, columns, warnings: found }: OpenedExport) {
+  const counts = { rows: 0, malformed: 0 };
+  const optOuts = countOptOuts(columns.optOuts);
+  const warnings = [...found];
+  const faults: string[] = [];
+  let short = 0;
+  return {
+    counts,
+    onWarning: (warning: string): void => void warnings.push(warning),
+    add: (cells: readonly string[], fault: string | undefined): void => {
+      counts.rows += 1;
+      if (fault === undefined) return optOuts.add(cells);
+      counts.malformed += 1;
+      if (cells.length < layout.header.length) short += 1;
+      if (faults.length < shownFaults) faults.push(`row ${counts.rows} (${fault})`);
+    },
+    /** Refuses an export without a readable row. @throws Problem `export.no-readable-row` */
+    refuseUnreadable: (where: string): void => {
+      if (counts.rows === 0 || counts.malformed < counts.rows) return;
+      const what = `none of ${formatCount(counts.rows, 'row')} can be read: ${faults[0]}`;
+      throw new UsageProblem('export.no-readable-row', what, {
+        where,
+        next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
+      });
+    },
+    warnings: (): string[] => {
+      const { malformed } = counts;
+      const unread =
+        `${formatCount(malformed, 'row')} cannot be read (rows are counted below the header): ` +
+        `${malformed > shownFaults ? 'the first are ' : ''}${faults.join('; ')}`;
+      const tooShort =
+        `${formatCount(short, 'row')} ${nounFor(short, 'has', 'have')} too few cells; ` +
+        'if only empty cells at the end are missing, read the file with --short-rows fill';
+      return [
+        ...warnings,
+        ...optOuts.warnings(),
+        ...(malformed > 0 ? [unread] : []),
+        ...(short > 0 ? [tooShort] : []),
+      ];
+    },
+  };
 }
 
 /** Makes lines for COPY, as bytes: garbage collection of strings took a third of the time. */
@@ -119,10 +113,10 @@ async function* copyLines(
   for await (const records of readDataRecords(opened, figures.onWarning, signal)) {
     const lines = records.map(({ cells, fault }) => {
       figures.add(cells, fault);
-      return copyLine(runId, readRow(cells, figures.rows, fault));
+      return copyLine(runId, readRow(cells, figures.counts.rows, fault));
     });
     if (lines.length > 0) yield Buffer.from(`${lines.join('\n')}\n`);
-    onProgress?.(figures.rows);
+    onProgress?.(figures.counts.rows);
   }
 }
 
