@@ -10,7 +10,7 @@ import {
   untilSignalled,
   waitWithHeartbeat,
 } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, readWaitOf } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, readWaitOf, resumeToEnd } from '../helpers/temporal/play-run.ts';
 import { examplePlan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
@@ -28,24 +28,6 @@ const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle>
   resetBeforeUpdate(client, runId, 'approve', false);
 
 const stage = await Stage.ofFile();
-
-it('a run that is reset to its beginning while a page is open continues after the calls of this page', async () => {
-  const activities = new ScriptedActivities();
-  const answered = createGate();
-  activities.answer = async () => {
-    await waitWithHeartbeat(answered);
-    return { kind: 'done' };
-  };
-  await stage.play(activities, async (handle) => {
-    await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
-    const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
-    await untilStatus(reset, 'running');
-    answered.open();
-    await reset.result();
-  });
-  expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
-  expect(activities.ending).toBe('finished');
-});
 
 /** Activities of a run that the operator has not approved. */
 function unapproved() {
@@ -67,30 +49,44 @@ it('a run makes no call before its approval, and refuses an approval with the ha
 });
 
 it.each([
-  ['to its beginning continues without a second approval', resetToBeginning],
-  ['to the moment before its approval continues after a second approval', resetToApproval],
-])('an approved run that is reset %s', async (_, reset) => {
-  const activities = unapproved();
+  [
+    'a run that is reset to its beginning while a page is open continues after the calls of this page',
+    true,
+    resetToBeginning,
+  ],
+  [
+    'an approved run that is reset to its beginning continues without a second approval',
+    false,
+    resetToBeginning,
+  ],
+  [
+    'an approved run that is reset to the moment before its approval continues after a second approval',
+    false,
+    resetToApproval,
+  ],
+])('%s', async (_, isApproved, reset) => {
+  const activities = new ScriptedActivities();
+  activities.isApproved = isApproved;
   const answered = createGate();
   activities.answer = async () => {
     await waitWithHeartbeat(answered);
     return { kind: 'done' };
   };
-  await stage.play(activities, async (handle) => {
-    const approve: { args: [string] } = { args: [examplePlan.plan_hash] };
+  const approve = async (handle: WorkflowHandle): Promise<void> => {
     await untilStatus(handle, 'awaiting_approval');
-    await handle.executeUpdate('approve', approve);
+    await handle.executeUpdate('approve', { args: [examplePlan.plan_hash] });
+  };
+  await stage.play(activities, async (handle) => {
+    if (!isApproved) await approve(handle);
     await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
     const again = await reset(stage.temporal.client, handle.workflowId);
-    if (reset === resetToApproval) {
-      await untilStatus(again, 'awaiting_approval');
-      await again.executeUpdate('approve', approve);
-    }
+    if (reset === resetToApproval) await approve(again);
     await untilStatus(again, 'running');
     answered.open();
     await again.result();
   });
   expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+  expect(activities.ending).toBe('finished');
 });
 
 it('an approval before the plan exists is refused, but an approval in the tables is accepted', async () => {
@@ -102,10 +98,7 @@ it('an approval before the plan exists is refused, but an approval in the tables
     return ingest(request);
   };
   await stage.play(activities, async (handle) => {
-    const refusal: unknown = await handle
-      .executeUpdate('approve', { args: [examplePlan.plan_hash] })
-      .catch((error: unknown) => error);
-    expect(refusal).toMatchObject({
+    await expect(handle.executeUpdate('approve', { args: [examplePlan.plan_hash] })).rejects.toMatchObject({
       cause: { message: 'the run is ingesting: there is nothing to approve' },
     });
     activities.isApproved = true;
@@ -127,8 +120,7 @@ it('a run pauses without a call if the service refuses the credential, and a res
       await untilStatus(handle, 'paused');
       await expect.poll(() => activities.statuses.at(-1)).toBe('paused');
       expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('resume');
-      await handle.result();
+      await resumeToEnd(handle);
       shown = JSON.stringify(await handle.query('progress'));
     },
     { checksService: true },
@@ -234,17 +226,13 @@ it('a run shows that it waits for the next call, and a resume ends this wait at 
   activities.answer = (_, execution) =>
     execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason } : { kind: 'done' };
   await stage.play(activities, async (handle) => {
-    const waitsFor = async (): Promise<unknown> => {
-      const { searchAttributes } = await handle.describe();
-      return searchAttributes['EnrichmentWaitsFor']?.[0];
-    };
+    const waitsFor = async () => (await handle.describe()).searchAttributes['EnrichmentWaitsFor']?.[0];
     await expect.poll(waitsFor).toBe('next call');
     expect(await handle.query<RunProgress>('progress')).toMatchObject({
       status: 'running',
       waitsFor: { reason: `the next call: ${reason}` },
     });
-    await handle.executeUpdate('resume');
-    await handle.result();
+    await resumeToEnd(handle);
     expect(await waitsFor()).toBeUndefined();
     expect(await readWaitOf(handle)).toBeUndefined();
   });
@@ -260,19 +248,13 @@ it('a page hands several batches to one activity, and repeats only batches that 
   expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
 });
 
-/** Activities in which the second page finds its budget empty a number of times, although the run finds credits. */
-function missesCredits(times: number): ScriptedActivities {
+it('a run opens a page again without a timer if the budget is raised just after the page ended', async () => {
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
-    batch < 100 || activities.meetings >= times
+    batch < 100 || activities.meetings > 0
       ? { kind: 'done' }
       : { kind: 'over_budget', budget: 'day:2026-11-21' };
   activities.meeting = () => ({ kind: 'open' });
-  return activities;
-}
-
-it('a run opens a page again without a timer if the budget is raised just after the page ended', async () => {
-  const activities = missesCredits(1);
   await stage.play(activities, async (handle) => {
     await handle.result();
     expect(await timersOf(handle)).toBe(0);

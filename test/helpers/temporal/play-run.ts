@@ -138,6 +138,12 @@ export function untilStatus(handle: WorkflowHandle, status: RunStatus): Promise<
   return expect.poll(() => statusOf(handle)).toBe(status);
 }
 
+/** Resumes a paused run, and waits for its end. */
+export async function resumeToEnd(handle: WorkflowHandle): Promise<void> {
+  await handle.executeUpdate('resume');
+  await handle.result();
+}
+
 /** Returns the type of what a run waits for; undefined if the run does not wait. */
 export async function readWaitOf(handle: WorkflowHandle): Promise<string | undefined> {
   return (await handle.query<RunProgress>('progress')).waitsFor?.type;
