@@ -98,8 +98,7 @@ it('enrich run with a real service refuses a warehouse that has sandbox data', a
 it('demo, run, match and worker refuse the sandbox in a warehouse that has runs of a real service', async () => {
   const databaseUrl = await createTestDatabase();
   const warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 1 }));
-  const spec = testSpec();
-  await stagedRun(warehouse, [], { ...spec, options: { ...spec.options, service: system.sandbox.baseUrl } });
+  await stagedRun(warehouse, [], testSpec({ service: system.sandbox.baseUrl }));
   await warehouse.close();
   const ofSandbox = { DATABASE_URL: databaseUrl, ENRICHMENT_BASE_URL: '' };
   const refusals = [

@@ -12,7 +12,6 @@ import { admit } from './admit.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import { hashToken } from '../../../src/ledger/admit.ts';
-import { endPlayedRun } from './scripted-calls.ts';
 
 let names = 0;
 
@@ -62,11 +61,11 @@ export async function callWithPhones(
 export async function callAgain(
   warehouse: TestWarehouse,
   call: PhonesCall,
-  { ids, extras = call.extras }: { readonly ids: readonly string[]; readonly extras?: LateExtras },
+  extras: LateExtras = call.extras,
 ): Promise<PhonesCall> {
   names += 1;
   const requestId = `-90071992547409${names}`;
-  return openCall(warehouse, { people: rowsOfCall(call), ids, requestId, extras });
+  return openCall(warehouse, { people: rowsOfCall(call), ids: call.ids, requestId, extras });
 }
 
 /** Returns the rows of an export with the people of a call. */
@@ -85,10 +84,8 @@ async function openCall(
 ): Promise<PhonesCall> {
   const hasWaterfall = extras.waterfall.length > 0;
   const run = await stagedRun(warehouse, people);
-  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
-    run.runId,
-    { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
-  ]);
+  const options = { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null };
+  await warehouse.query`update runs set options = options || ${options}::jsonb where run_id = ${run.runId}`;
   await planRows(warehouse, run.runId, { ...testLookupRequest, freshness: neverFresh });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
@@ -269,27 +266,12 @@ export function waterfallBody(
   };
 }
 
-/** Extras of a call without reveals and without late results. */
-export const noExtras: LateExtras = { reveal: [], waterfall: [] };
-
-/** The phone numbers that `phonesBody` delivers. */
-export const phonesOfBody = ['+14155550100', '+14155550101', '+14155550102'];
-export const noMatches = [null, null, null];
-
-/** Makes a call of a run that has ended; the answer was recorded, and no phones have arrived. */
-export async function endedCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
-  const call = await answeredCall(warehouse, extras);
-  await endPlayedRun(warehouse, call.runId);
-  return call;
-}
-
 /** Returns the phone of each contact of a call; null if the contact has none. */
 export async function phonesOf(warehouse: TestWarehouse, call: PhonesCall): Promise<(string | null)[]> {
-  const { rows } = await warehouse.pool.query<{ phone: string | null }>(
-    `select phone from unnest($1::text[]) with ordinality as n (contact_id, place)
-     left join enriched_contacts c using (contact_id) order by place`,
-    [call.people.map(({ contactId }) => contactId)],
-  );
+  const rows = await warehouse.query<{ phone: string | null }>`
+    select phone
+    from unnest(${call.people.map(({ contactId }) => contactId)}::text[]) with ordinality as n (contact_id, place)
+    left join enriched_contacts c using (contact_id) order by place`;
   return rows.map(({ phone }) => phone);
 }
 
@@ -305,18 +287,4 @@ export async function endedWithPhones(warehouse: TestWarehouse): Promise<PhonesC
   const call = await deliveredCall(warehouse);
   await endRun(warehouse, call.runId, 'finished', undefined);
   return call;
-}
-
-/** Delivers other phones at a higher price. @returns the settled credits, and the number of new phones */
-export async function deliverOtherPhones(
-  warehouse: TestWarehouse,
-  call: PhonesCall,
-): Promise<{ readonly settled: number; readonly phones: number }> {
-  const body = phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416');
-  await deliverTo(warehouse, call, Buffer.from(body));
-  const rows = await warehouse.query<{ settled: number; phones: number }>`
-    select credits_settled::float8 as settled,
-      (select count(*)::int from person_phones where run_id = ${call.runId} and number like '+1416%') as phones
-    from attempts where attempt_id = ${call.attemptId}`;
-  return rows[0]!;
 }

@@ -7,7 +7,7 @@ import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknownRows } from '../../../src/ledger/decide-attempt.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 import type { RunPriority } from '../../../src/contract/temporal-names.ts';
-import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
+import type { RunOptions, ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
 import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { addSuppressions } from '../../../src/suppression/suppression-list.ts';
@@ -48,7 +48,7 @@ export interface StagedRow extends Identity {
 let files = 0;
 
 /** A new run spec, without a file. */
-export function testSpec(): RunSpec {
+export function testSpec(options: Partial<RunOptions> = {}): RunSpec {
   files += 1;
   return {
     filePath: `/nowhere/${files}.csv`,
@@ -63,6 +63,7 @@ export function testSpec(): RunSpec {
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
       pilot: null,
+      ...options,
     },
     expectedPlanHash: null,
   };

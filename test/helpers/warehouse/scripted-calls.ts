@@ -26,8 +26,7 @@ export async function plannedRun(
   rows: readonly StagedRow[],
   options: Partial<RunOptions> = {},
 ): Promise<string> {
-  const spec = testSpec();
-  const run = await stagedRun(warehouse, rows, { ...spec, options: { ...spec.options, ...options } });
+  const run = await stagedRun(warehouse, rows, testSpec(options));
   await planRows(warehouse, run.runId, lookupRequestOf(run.options));
   return run.runId;
 }

@@ -59,9 +59,7 @@ it.each([
 ] as const)(
   'a run keeps the service of its command or of its first workers (service of the %s: "%s")',
   async (serviceOf, service, isOurs) => {
-    const spec = testSpec();
-    const options = { ...spec.options, service: 'sandbox', serviceOf };
-    const { runId } = await stagedRun(warehouse, [], { ...spec, options });
+    const { runId } = await stagedRun(warehouse, [], testSpec({ service: 'sandbox', serviceOf }));
     await adoptService(warehouse, runId, 'test');
     await planRows(warehouse, runId, testLookupRequest);
     await adoptService(warehouse, runId, 'another');

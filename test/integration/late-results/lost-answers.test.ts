@@ -14,9 +14,6 @@ import {
   recordPhonesAnswer,
   rowsOfCall,
   type PhonesCall,
-  noExtras,
-  noMatches,
-  phonesOfBody,
   phonesOf,
 } from '../../helpers/warehouse/late-calls.ts';
 import { testLookupRequest, stagedRun, testNote, noSignal } from '../../helpers/warehouse/rows.ts';
@@ -42,10 +39,9 @@ async function lostCallWithPhones(): Promise<PhonesCall> {
   return lost;
 }
 
-/** A later call, without phones, for the people of a call. */
-async function laterCall(call: PhonesCall): Promise<PhonesCall> {
-  return callAgain(warehouse, call, { ids: call.ids, extras: noExtras });
-}
+const noExtras = { reveal: [], waterfall: [] };
+/** The phone numbers that `phonesBody` delivers. */
+const phonesOfBody = ['+14155550100', '+14155550101', '+14155550102'];
 
 async function observationsOf(call: PhonesCall): Promise<string[]> {
   const rows = await warehouse.query<{ id: string }>`
@@ -59,7 +55,7 @@ it.each(['pending', 'skipped'] as const)(
   async (status) => {
     const lost = await lostCallWithPhones();
     expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
-    const later = await callAgain(warehouse, lost, { ids: lost.ids });
+    const later = await callAgain(warehouse, lost);
     await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
     expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
     await expectRebuildEqual(warehouse);
@@ -90,20 +86,20 @@ it('after phones of a call without an answer arrive, the next run requests its p
   await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
   expect(await plan()).toEqual([[['phone'], 3]]);
   await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
-  const later = await laterCall(lost);
+  const later = await callAgain(warehouse, lost, noExtras);
   await recordPhonesAnswer(warehouse, later);
   expect(await phonesOf(warehouse, later)).toEqual([phonesOfBody[0], phonesOfBody[1], phonesOfBody[0]]);
 });
 
 it('undoing a run keeps phones of its call without an answer; discarding the answers removes them', async () => {
   const lost = await lostCallWithPhones();
-  const later = await laterCall(lost);
+  const later = await callAgain(warehouse, lost, noExtras);
   await recordPhonesAnswer(warehouse, later);
   await endPlayedRun(warehouse, lost.runId);
   await undoRun(warehouse, lost.runId, testNote, noSignal);
   expect(await phonesOf(warehouse, later)).toEqual(phonesOfBody);
   await discardAnswers(warehouse, lost.runId, noSignal);
-  expect(await phonesOf(warehouse, later)).toEqual(noMatches);
+  expect(await phonesOf(warehouse, later)).toEqual([null, null, null]);
   await expectRebuildEqual(warehouse);
 });
 

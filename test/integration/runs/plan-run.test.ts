@@ -34,11 +34,7 @@ it('the estimated time of a plan grows with its number of calls', async () => {
     const rows = Array.from({ length: people }, (_, n) => ({
       keys: [`email:${exports}.${n}@timed.example`],
     }));
-    const spec = testSpec();
-    const { runId } = await stagedRun(warehouse, rows, {
-      ...spec,
-      options: { ...spec.options, service: 'timed' },
-    });
+    const { runId } = await stagedRun(warehouse, rows, testSpec({ service: 'timed' }));
     const planned = await planRun({ ...dependencies(), service: 'timed' }, runId);
     return planned.kind === 'planned' ? planned.plan.eta_seconds : undefined;
   };
@@ -47,13 +43,12 @@ it('the estimated time of a plan grows with its number of calls', async () => {
 
 describe('expectations on an export', () => {
   const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
-    const spec = testSpec();
+    const spec = testSpec({ source: 'expecting', expectations, schedule });
     const rows = Array.from({ length: 4 }, (_, index) => ({
       keys: [`email:p${index}@${spec.fileSha256}.example`],
       ...(index < emails && { email: `p${index}@${spec.fileSha256}.example` }),
     }));
-    const options = { ...spec.options, source: 'expecting', expectations, schedule };
-    const { runId } = await stagedRun(warehouse, rows, { ...spec, options });
+    const { runId } = await stagedRun(warehouse, rows, spec);
     await warehouse.query`update runs set mapping = '{"Email": "email"}' where run_id = ${runId}`;
     return runId;
   };
@@ -104,15 +99,12 @@ describe('--only and --order-by', () => {
     rows: readonly (readonly [key: string, stage: string, score: string, contactId?: string])[],
     choice: Partial<RunOptions>,
   ) => {
-    const spec = testSpec();
-    const { runId } = await stagedRun(
-      warehouse,
-      rows.map(([key, , , contactId]) => ({
-        keys: [`email:${key}@${spec.fileSha256}.example`],
-        ...(contactId !== undefined && { contactId }),
-      })),
-      { ...spec, options: { ...spec.options, ...choice } },
-    );
+    const spec = testSpec(choice);
+    const staged = rows.map(([key, , , contactId]) => ({
+      keys: [`email:${key}@${spec.fileSha256}.example`],
+      ...(contactId !== undefined && { contactId }),
+    }));
+    const { runId } = await stagedRun(warehouse, staged, spec);
     await warehouse.query`
       update runs set header = ${header}, mapping = '{"Email": "email"}' where run_id = ${runId}`;
     for (const [index, row] of rows.entries())
@@ -129,9 +121,8 @@ describe('--only and --order-by', () => {
 
   it('--order-by, descending, plans the greatest numbers first, then texts, then empty cells', async () => {
     const orderBy = { column: 'score', descending: true };
-    const scores = ['9', '', '10', 'high', '1,000', '9'].map(
-      (score, index) => [`o${index}`, '', score] as const,
-    );
+    const cells = ['9', '', '10', 'high', '1,000', '9'];
+    const scores = cells.map((score, index) => [`o${index}`, '', score] as const);
     const runId = await begin(scores, { orderBy });
     await planRun(dependencies(), runId);
     expect(await asked(runId)).toEqual([5, 3, 1, 6, 4, 2]);
@@ -158,14 +149,8 @@ describe('--only and --order-by', () => {
       plan: { people: 3, dropped: { cancelled: 1, duplicate: 2 } },
     });
     expect(await asked(runId)).toEqual([2, 3, 5]);
-    expect(await outcomesOf(warehouse, runId)).toEqual([
-      'duplicate',
-      null,
-      null,
-      'duplicate',
-      null,
-      'cancelled',
-    ]);
+    const outcomes = ['duplicate', null, null, 'duplicate', null, 'cancelled'];
+    expect(await outcomesOf(warehouse, runId)).toEqual(outcomes);
   });
 
   it('another --only or --order-by begins a new run of the file; another --expect continues the run', async () => {

@@ -41,9 +41,8 @@ async function runOf(
   source = 'generic',
   firstName = 'Ada',
 ): Promise<string> {
-  const spec = testSpec();
   const row = { email, firstName, lastName: 'Novak', contactId };
-  return (await stagedRun(warehouse, [row], { ...spec, options: { ...spec.options, source } })).runId;
+  return (await stagedRun(warehouse, [row], testSpec({ source }))).runId;
 }
 
 /** A run of another source that has ended without an answer about the contact. */

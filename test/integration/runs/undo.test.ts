@@ -5,7 +5,7 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { readAllTablesAsText, readComputedTables } from '../../helpers/database/contents.ts';
-import { deliverTo, phonesBody, endedWithPhones, endedCall } from '../../helpers/warehouse/late-calls.ts';
+import { deliverTo, phonesBody, endedWithPhones, answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import {
   addToSuppressionList,
   outcomesOf,
@@ -123,7 +123,8 @@ it('undoRun() refuses a run that has not ended', async () => {
 });
 
 it('a late result of an undone run is settled, and reaches the contacts only after a revert', async () => {
-  const call = await endedCall(warehouse);
+  const call = await answeredCall(warehouse);
+  await endPlayedRun(warehouse, call.runId);
   await undo(call.runId);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   expect(await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`).toEqual([]);
