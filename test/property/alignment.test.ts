@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { alignCall } from '../helpers/invented/align-call.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
-import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
-import { serviceOperations } from '../../src/service/client.ts';
+import { bulkAnswer } from '../helpers/servers/test-client.ts';
 
 /** The suite draws few cases; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 100);
@@ -184,12 +183,8 @@ describe('a field with a wrong type', () => {
   }
 
   function isAccepted(own: Identity, whole: object): boolean {
-    const body = Buffer.from(JSON.stringify({ matches: [whole], credits_consumed: 1 }));
-    const answer = readBulkAnswer(
-      { status: 200, headers: {}, body, receivedAt: 0 },
-      serviceOperations.bulkMatch,
-    );
-    return alignCall([own], answer.matches).rows[0]!.outcome === 'enriched';
+    const { matches: read } = bulkAnswer({ matches: [whole], credits_consumed: 1 });
+    return alignCall([own], read).rows[0]!.outcome === 'enriched';
   }
 
   it('a field of the wrong type never makes a row accept a person that it refuses with a correct field', () => {

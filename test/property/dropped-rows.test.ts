@@ -1,16 +1,15 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Retention } from '../../src/domain/runs/retention.ts';
-import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../helpers/database/database.ts';
+import { warehouseOfFile } from '../helpers/database/database.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
-import { readAllTablesAsText } from '../helpers/database/contents.ts';
+import { readAllTablesAsText, expectRebuildEqual } from '../helpers/database/contents.ts';
 import { stepSequences, type WorldStep, openWorlds } from '../helpers/invented/warehouse-world.ts';
-import { noSignal } from '../helpers/warehouse/rows.ts';
+import { noSignal, testNote } from '../helpers/warehouse/rows.ts';
 
 /**
  * The suite plays the same few sequences each time; `npm run property:dropped-rows` draws 500 new ones. With
@@ -20,10 +19,8 @@ const chosen = process.env['DROPPED_SEQUENCES'];
 const numRuns = Number(chosen ?? 2);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 
-const cleared = await openTestWarehouse({ keepsPlans: true });
-const dropped = await openTestWarehouse({ keepsPlans: true });
-
-afterAll(() => Promise.all([cleared.close(), dropped.close()]));
+const cleared = await warehouseOfFile({ keepsPlans: true });
+const dropped = await warehouseOfFile({ keepsPlans: true });
 
 const byHash = { contact: 0, human: 0, cell: 'hash' } as const;
 const answered = { kind: 'answer', hoursAgo: 0, hasId: true, isRenumbered: false, late: 'none' } as const;
@@ -71,14 +68,9 @@ async function play(
   await keepState();
   for (const runId of world!.runs) await reconcileContacts(warehouse, runId, noSignal);
   await keepState();
-  await undoRun(
-    warehouse,
-    world!.runs[steps.length % world!.runs.length]!,
-    { by: 'test', reason: '' },
-    noSignal,
-  );
+  await undoRun(warehouse, world!.runs[steps.length % world!.runs.length]!, testNote, noSignal);
   await keepState();
-  expect(await rebuild(warehouse, { check: true, signal: noSignal })).toMatchObject({ differing: [] });
+  await expectRebuildEqual(warehouse);
   const text = await readAllTablesAsText(warehouse);
   expect(world!.erasedTexts().filter((erased) => text.includes(erased))).toEqual([]);
   return { dropped: rows[0]!.dropped, states };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decidePerson } from '../../src/domain/identity/decide-person.ts';
 import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import {
@@ -10,14 +10,12 @@ import {
 } from '../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
-import { endRun } from '../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
-import { openTestWarehouse } from '../helpers/database/database.ts';
-import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';
+import { warehouseOfFile } from '../helpers/database/database.ts';
 import { alignCall } from '../helpers/invented/align-call.ts';
-import { answerBatch, runningRunOf } from '../helpers/warehouse/scripted-calls.ts';
+import { answerBatch, runningRunOf, endPlayedRun } from '../helpers/warehouse/scripted-calls.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
-import { testNote } from '../helpers/warehouse/rows.ts';
+import { testNote, neverFresh, noSignal } from '../helpers/warehouse/rows.ts';
 
 /** A contact of an export with the human that it really is. */
 interface WorldRow {
@@ -387,15 +385,8 @@ it(
   },
 );
 
-describe('the warehouse assigns the same people to contacts as the identity rules in memory', () => {
-  const { signal } = new AbortController();
-  let warehouse: TestWarehouse;
-
-  beforeAll(async () => {
-    warehouse = await openTestWarehouse({ keepsPlans: true });
-  });
-
-  afterAll(() => warehouse.close());
+describe('the warehouse assigns the same people to contacts as the identity rules in memory', async () => {
+  const warehouse = await warehouseOfFile({ keepsPlans: true });
 
   /** Tables in an order in which no remaining row refers to a deleted row. */
   const tables = (
@@ -429,11 +420,11 @@ describe('the warehouse assigns the same people to contacts as the identity rule
     const rows = world.rows.filter((row) => row.source === source);
     const runId = await runningRunOf(
       warehouse,
-      rows.map(({ contactId, identity }) => ({ keys: identityKeys(identity), contactId, ...identity })),
-      { source, freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
+      rows.map(({ contactId, identity }) => ({ contactId, ...identity })),
+      { source, freshness: neverFresh },
     );
     const batches = await rebatch(runId, numbers);
-    await reconcileContacts(warehouse, runId, signal);
+    await reconcileContacts(warehouse, runId, noSignal);
     for (let batch = 1; batch <= batches; batch += 1)
       await answerBatch(warehouse, { runId, batch }, (asked) =>
         answerOf(
@@ -443,8 +434,7 @@ describe('the warehouse assigns the same people to contacts as the identity rule
           batch,
         ),
       );
-    await reconcileContacts(warehouse, runId, signal);
-    await endRun(warehouse, runId, 'finished', undefined);
+    await endPlayedRun(warehouse, runId);
     return runId;
   }
 
@@ -467,11 +457,11 @@ describe('the warehouse assigns the same people to contacts as the identity rule
           let last = '';
           for (const source of sourcesOf(world, one)) last = await playRun(world, source, one);
           expect(await pairs()).toEqual(expected);
-          await undoRun(warehouse, last, testNote, signal);
+          await undoRun(warehouse, last, testNote, noSignal);
           const undone = await warehouse.query`
             select 1 from enriched_contacts where source = (select source from runs where run_id = ${last})`;
           expect(undone).toEqual([]);
-          await revertUndo(warehouse, last, signal);
+          await revertUndo(warehouse, last, noSignal);
           expect(await pairs()).toEqual(expected);
 
           await clear();

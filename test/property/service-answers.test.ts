@@ -11,6 +11,7 @@ import { failureKinds, ServiceFailure, type Endpoint } from '../../src/service/f
 import { readLateResult, readPollAnswer } from '../../src/service/answers/late-result.ts';
 import { mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
+import { bulkAnswer, readAnswer } from '../helpers/servers/test-client.ts';
 
 /** The suite draws few cases; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 60);
@@ -204,11 +205,7 @@ it('mapFailure() does not depend on the messages of an error', () => {
   const words = fc.record({ error: fc.string().map((text) => `error ${text}`), message: fc.string() });
   fc.assert(
     fc.property(status, words, words, (code, one, other) => {
-      const typeOf = (body: object) =>
-        mapFailure(
-          { status: code, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
-          endpoint,
-        ).type;
+      const typeOf = (body: object) => mapFailure(readAnswer(body, code), endpoint).type;
       expect(typeOf(one)).toBe(typeOf(other));
     }),
   );
@@ -242,10 +239,9 @@ describe('the exact values of an answer', () => {
   it('request id and credits of a bulk answer are read exactly, whatever else is in the answer', () => {
     fc.assert(
       fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
-        const body = Buffer.from(
+        const answer = bulkAnswer(
           `{${before}"request_id": ${id} ,${after}"credits_consumed":${decimal(credits)},"matches":[null]}`,
         );
-        const answer = readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, endpoint);
         expect([answer.requestId, answer.creditsConsumed]).toEqual([String(id), credits]);
       }),
     );
@@ -255,8 +251,8 @@ describe('the exact values of an answer', () => {
     fc.assert(
       fc.property(exactId, millionths, others, (id, credits, before) => {
         const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
-        const body = Buffer.from(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
-        const poll = readPollAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, endpoint);
+        const body = `{"webhook_status":"failed","webhook_result": ${delivery} }`;
+        const poll = readPollAnswer(readAnswer(body), endpoint);
         const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
         expect([late?.requestId, late?.creditsConsumed]).toEqual([String(id), credits]);
       }),
