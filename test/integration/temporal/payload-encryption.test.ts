@@ -68,62 +68,41 @@ async function storedHistory(workflowId: string) {
   return { text, bytes };
 }
 
-describe('a run whose payloads are encrypted', () => {
+it('a run with encrypted payloads leaves no readable data in the histories of its workflows', async () => {
   const codec = new EncryptingCodec([oldKey]);
-  let runId: string;
-
-  beforeAll(async () => {
-    runId = await start(codec);
-    await carryOut(runId, codec);
-  });
-
-  it('a run with encrypted payloads leaves no readable data in the histories of its workflows', async () => {
-    for (const workflowId of [runId, `${runId}/page-1`]) {
-      const { text, bytes } = await storedHistory(workflowId);
-      expect(bytes('data').length).toBeGreaterThan(5);
-      expect(new Set(bytes('encoding'))).toEqual(new Set(['binary/encrypted']));
-      expect(bytes('data').join('\n')).not.toMatch(/secret-customers|creditsSettled|"batch"/);
-      expect(text).not.toContain('secret-customers');
-    }
-  });
-
-  it('a process without the codec key gets an error that names the missing key', async () => {
-    for (const other of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
-      await expect(clientWith(other).workflow.getHandle(runId).result()).rejects.toThrow(
-        'encrypted with key "old"',
-      );
-  });
+  const runId = await start(codec);
+  await carryOut(runId, codec);
+  for (const workflowId of [runId, `${runId}/page-1`]) {
+    const { text, bytes } = await storedHistory(workflowId);
+    expect(bytes('data').length).toBeGreaterThan(5);
+    expect(new Set(bytes('encoding'))).toEqual(new Set(['binary/encrypted']));
+    expect(bytes('data').join('\n')).not.toMatch(/secret-customers|creditsSettled|"batch"/);
+    expect(text).not.toContain('secret-customers');
+  }
 });
 
-describe('a run that fails where payloads are encrypted', () => {
+it('a failed run with encrypted payloads leaves no readable message or stack trace in its history', async () => {
   const codec = new EncryptingCodec([oldKey]);
   const secret = 'column "Secret Customers" is missing';
-  let runId: string;
-
-  beforeAll(async () => {
-    const activities = new ScriptedActivities();
-    let tries = 0;
-    // The first try is a failed activity, which Temporal retries; the second try ends the run.
-    const ingest = activities.ingestExport;
-    activities.ingestExport = async (...input) => {
-      tries += 1;
-      if (tries === 1) throw new Error(secret);
-      return ingest(...input);
-    };
-    activities.ingested = {
-      kind: 'refused',
-      pauseReason: { type: 'export.unreadable', reason: secret, next: 'export it again' },
-    };
-    runId = await start(codec);
-    await carryOut(runId, codec, activities).catch(() => {});
-  });
-
-  it('a failed run with encrypted payloads leaves no readable message or stack trace in its history', async () => {
-    const { text, bytes } = await storedHistory(runId);
-    expect(text).toContain('Encoded failure');
-    expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
-    expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
-  });
+  const activities = new ScriptedActivities();
+  let tries = 0;
+  // The first try is a failed activity, which Temporal retries; the second try ends the run.
+  const ingest = activities.ingestExport;
+  activities.ingestExport = async (...input) => {
+    tries += 1;
+    if (tries === 1) throw new Error(secret);
+    return ingest(...input);
+  };
+  activities.ingested = {
+    kind: 'refused',
+    pauseReason: { type: 'export.unreadable', reason: secret, next: 'export it again' },
+  };
+  const runId = await start(codec);
+  await carryOut(runId, codec, activities).catch(() => {});
+  const { text, bytes } = await storedHistory(runId);
+  expect(text).toContain('Encoded failure');
+  expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
+  expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
 });
 
 describe('the codec server', () => {
