@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { checkComponents, type Finding } from '../../../src/cli/commands/doctor.ts';
 import { readConfig } from '../../../src/config/settings.ts';
@@ -12,9 +9,10 @@ import { createTestDatabase } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const key = 'canary-key-1f9a';
-const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
+const home = temporaryFolder();
 
 /** A service that accepts one key and one token, and answers the two free endpoints. */
 const service = createServer((request, response) => {
@@ -31,7 +29,6 @@ afterAll(async () => {
   await temporal.stop();
   service.closeAllConnections();
   service.close();
-  rmSync(home, { recursive: true, force: true });
 });
 
 async function finding(part: string, settings: Record<string, string>): Promise<Finding> {

@@ -26,16 +26,8 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   onTestFinished(() => warehouse.close());
   const runId = await runningRun(warehouse, '500');
   const rateLimits = [{ calls: 20, seconds: 3_600 }];
-  const admission = await admit(
-    warehouse.database,
-    {
-      runId,
-      rowNumbers: [1, 2, 3],
-      deadlineSeconds: 60,
-      lateResults: true,
-    },
-    { rateLimits, budgets: noBudgets },
-  );
+  const asked = { runId, rowNumbers: [1, 2, 3], deadlineSeconds: 60, lateResults: true };
+  const admission = await admit(warehouse.database, asked, { rateLimits, budgets: noBudgets });
   if (admission.kind !== 'admitted') throw new Error('not admitted');
   await markAttemptUnknown(warehouse, admission.attemptId, 'by a test');
   await warehouse.query`
@@ -56,26 +48,30 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   const scrape = await fixture.scrape();
   await fixture.close();
 
-  expect(seriesValue(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
-  expect(seriesValue(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
-  expect(seriesValue(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
-  expect(seriesValue(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
-  expect(seriesValue(scrape, 'enrich_credits{state="settled"}')).toBe(0);
-  expect(seriesValue(scrape, 'enrich_scheduled_times_failed')).toBe(1);
-  expect(seriesValue(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
-  expect(seriesValue(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
   const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
-  expect(seriesValue(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
-  expect(seriesValue(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
-  expect(seriesValue(scrape, 'enrich_inbox_deliveries')).toBe(1);
+  const expected = {
+    'enrich_budget_credits{budget="day",state="reserved"}': 3,
+    'enrich_budget_limit_credits{budget="day"}': 40,
+    'enrich_budget_limit_credits{budget="month"}': undefined,
+    'enrich_credits{state="unknown"}': 3,
+    'enrich_credits{state="settled"}': 0,
+    enrich_scheduled_times_failed: 1,
+    'enrich_attempts_open{status="unknown"}': 1,
+    [`enrich_rate_window_slots{${window},state="used"}`]: 1,
+    [`enrich_rate_window_slots{${window},state="free"}`]: 19,
+    enrich_inbox_deliveries: 1,
+    enrich_deliveries_quarantined: 1,
+    'enrich_runs{status="running"}': 1,
+    'enrich_runs{status="failed"}': 0,
+    'enrich_runs_paused{type="service.unauthorized",needs="fix"}': 1,
+    [`enrich_run_people{run="${runId}",state="asked"}`]: 3,
+    [`enrich_run_people{run="${runId}",state="open"}`]: 7,
+    [`enrich_run_budget_limit_credits{run="${runId}"}`]: 500,
+  };
+  const shown = Object.keys(expected).map((series) => [series, seriesValue(scrape, series)]);
+  expect(Object.fromEntries(shown)).toEqual(expected);
+  expect(seriesValue(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
   expect(seriesValue(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-  expect(seriesValue(scrape, 'enrich_deliveries_quarantined')).toBe(1);
-  expect(seriesValue(scrape, 'enrich_runs{status="running"}')).toBe(1);
-  expect(seriesValue(scrape, 'enrich_runs{status="failed"}')).toBe(0);
-  expect(seriesValue(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
-  expect(seriesValue(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
-  expect(seriesValue(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
-  expect(seriesValue(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
 });
 
 it('enrich_run_idle_seconds is 0 while a run waits for late results, and counts from an overdue poll', async () => {
@@ -124,10 +120,8 @@ it('without the database, the metrics show the process, the Temporal SDK, and ca
 
   const failures = `enrich_service_failures_total{endpoint="${endpoint.name}"`;
   // Every type is there from the start, so that the first failure shows.
-  const counted = Object.keys(failureKinds).map((type) => [
-    type,
-    seriesValue(scrape, `${failures},type="${type}"}`),
-  ]);
+  const countOf = (type: string) => seriesValue(scrape, `${failures},type="${type}"}`);
+  const counted = Object.keys(failureKinds).map((type) => [type, countOf(type)]);
   expect(counted.filter(([, count]) => count !== 0)).toEqual([['rate-limited', 1]]);
   const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
   expect(seriesValue(scrape, `${calls},result="answered"}`)).toBe(1);

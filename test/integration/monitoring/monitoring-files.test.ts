@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { pauseReasons, type PauseReasonType } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
@@ -65,30 +65,28 @@ it.each<[string, (typeof pauseReasons)[PauseReasonType]['needs']]>([
   expect(rules.find((rule) => rule.alert === alert)?.expr).toContain(`enrich_runs_paused{needs="${needs}"}`);
 });
 
-describe('the runbook', () => {
-  /** The pause reasons of one failure that needs the operator, or of several temporary failures in a row. */
-  const pauses = Object.entries(failureKinds)
-    .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
-    .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
-  it.each(pauses)('the runbook says what to do about a run that is paused with the reason %s', (type) =>
-    expect(runbook).toContain(`\`${type}\``),
-  );
+/** The pause reasons of one failure that needs the operator, or of several temporary failures in a row. */
+const pauses = Object.entries(failureKinds)
+  .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
+  .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
+it.each(pauses)('the runbook says what to do about a run that is paused with the reason %s', (type) =>
+  expect(runbook).toContain(`\`${type}\``),
+);
 
-  it.each(Object.entries(pauseReasons))(
-    'the runbook explains the pause reason %s with the text of pauseReasons',
-    (type, { meaning }) => {
-      const [, types, explained] =
-        runbook
-          .split('\n')
-          .map((line) => line.split('|').map((cell) => cell.trim()))
-          .find(([, cell]) => cell?.includes(`\`${type}\``)) ?? [];
-      expect({ types, explained }, `needs a row of its own in docs/guides/runbook.md`).toEqual({
-        types: `\`${type}\``,
-        explained: meaning,
-      });
-    },
-  );
-});
+it.each(Object.entries(pauseReasons))(
+  'the runbook explains the pause reason %s with the text of pauseReasons',
+  (type, { meaning }) => {
+    const [, types, explained] =
+      runbook
+        .split('\n')
+        .map((line) => line.split('|').map((cell) => cell.trim()))
+        .find(([, cell]) => cell?.includes(`\`${type}\``)) ?? [];
+    expect({ types, explained }, `needs a row of its own in docs/guides/runbook.md`).toEqual({
+      types: `\`${type}\``,
+      explained: meaning,
+    });
+  },
+);
 
 it('docs/reference/metrics.md explains every metric of the product', () => {
   const page = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
@@ -98,19 +96,17 @@ it('docs/reference/metrics.md explains every metric of the product', () => {
   expect(ours.filter((name) => !new RegExp(`\`${name}[\`{]`).test(page))).toEqual([]);
 });
 
-describe('the dashboard', () => {
-  const panels = readPanels().filter(({ targets }) => targets !== undefined);
+const panels = readPanels().filter(({ targets }) => targets !== undefined);
 
-  it.each(panels)('the dashboard panel $title uses metrics that are served', ({ targets }) => {
-    const names = targets!.flatMap(({ expr }) => metricsOf(expr));
-    expect(names.length).toBeGreaterThan(0);
-    expect(names.filter((name) => !isServed(name))).toEqual([]);
-  });
+it.each(panels)('the dashboard panel $title uses metrics that are served', ({ targets }) => {
+  const names = targets!.flatMap(({ expr }) => metricsOf(expr));
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !isServed(name))).toEqual([]);
+});
 
-  it('the dashboard shows every metric of the product', () => {
-    const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
-    const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
-    const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
-    expect(hidden, 'a panel of deploy/grafana/enrich.json shows each').toEqual([]);
-  });
+it('the dashboard shows every metric of the product', () => {
+  const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
+  const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
+  const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
+  expect(hidden, 'a panel of deploy/grafana/enrich.json shows each').toEqual([]);
 });

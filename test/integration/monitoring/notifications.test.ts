@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ScheduledRuns } from '../../../src/contract/run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
@@ -23,6 +22,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
 import { runningRun, stagedRun, noSignal } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 interface Posted {
   readonly body: string;
@@ -31,34 +31,27 @@ interface Posted {
 
 const pauseReason = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
 const warehouse = await warehouseOfFile({ connections: 4 });
-let server: Server;
 let status = 200;
 let posted: Posted[] = [];
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (text) => (body += String(text)));
-    request.on('end', () => {
-      posted.push({ body, headers: request.headers });
-      response.writeHead(status).end();
-    });
+const server = createServer((request, response) => {
+  void text(request).then((body) => {
+    posted.push({ body, headers: request.headers });
+    return response.writeHead(status).end();
   });
-  await listenHere(server);
 });
+const port = await listenHere(server);
 
 beforeEach(() => {
   status = 200;
   posted = [];
 });
 
-afterEach(() => warehouse.pool.query('delete from notifications'));
+afterEach(() => warehouse.query`delete from notifications`);
 
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-});
+afterAll(() => void server.close());
 
-const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+const url = `http://127.0.0.1:${port}/`;
 const notifier = (channels: Channel[], events: readonly NotifiedEvent[] = notifiedEvents) =>
   new Notifier({
     warehouse,
@@ -74,10 +67,9 @@ const posts = () =>
     notification.parse(message);
     return message;
   });
-const makeDue = () =>
-  warehouse.pool.query(`update notifications set next_try_at = now() where closed_at is null`);
-const rows = async () =>
-  await warehouse.query<{ failure: string | null; closed: boolean; told: string[]; tries: number }>`
+const makeDue = () => warehouse.query`update notifications set next_try_at = now() where closed_at is null`;
+const rows = () =>
+  warehouse.query<{ failure: string | null; closed: boolean; told: string[]; tries: number }>`
       select failure, closed_at is not null as closed, told, tries
       from notifications order by notification_id`;
 
@@ -86,19 +78,11 @@ it('a pause is notified once with its reason, although the run has continued bef
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
   await setRunStatus(warehouse, runId, 'running', undefined);
-  await notifier([urlChannel(url(), undefined)]).sendDue();
-  await notifier([urlChannel(url(), undefined)]).sendDue();
-  expect(posts()).toMatchObject([
-    {
-      event: 'paused',
-      run_id: runId,
-      status: 'paused',
-      reason_type: pauseReason.type,
-      reason: pauseReason.reason,
-      next: pauseReason.next,
-      calls: 0,
-    },
-  ]);
+  await notifier([urlChannel(url, undefined)]).sendDue();
+  await notifier([urlChannel(url, undefined)]).sendDue();
+  const { type: reason_type, reason, next } = pauseReason;
+  const paused = { event: 'paused', run_id: runId, status: 'paused', reason_type, reason, next, calls: 0 };
+  expect(posts()).toMatchObject([paused]);
 });
 
 it('no notification is sent for events that are not configured, for plans, or after more than a day', async () => {
@@ -111,7 +95,7 @@ it('no notification is sent for events that are not configured, for plans, or af
   const plan = await stagedRun(warehouse, []);
   await warehouse.query`update runs set run_key = 'plan x' where run_id = ${plan.runId}`;
   await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
-  await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).sendDue();
+  await notifier([urlChannel(url, undefined)], ['finished', 'paused']).sendDue();
   expect(posts()).toEqual([]);
 });
 
@@ -119,24 +103,15 @@ it('a notification removes e-mails from the file name of the export', async () =
   const run = await stagedRun(warehouse, []);
   await warehouse.query`update runs set file_name = 'ada@example.com.csv' where run_id = ${run.runId}`;
   await endRun(warehouse, run.runId, 'finished', undefined);
-  await notifier([urlChannel(url(), undefined)]).sendDue();
+  await notifier([urlChannel(url, undefined)]).sendDue();
   expect(posted[0]!.body).not.toContain('ada@');
 });
 
 it('a budget that reaches 80 % is notified with its limit and its used credits', async () => {
   const runId = await runningRun(warehouse, '10');
-  await admit(
-    warehouse.database,
-    {
-      runId,
-      rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
-      deadlineSeconds: 60,
-    },
-    {
-      budgets: { alarmsAt: [80] },
-    },
-  );
-  await notifier([urlChannel(url(), undefined)]).sendDue();
+  const asked = { runId, rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8], deadlineSeconds: 60 };
+  await admit(warehouse.database, asked, { budgets: { alarmsAt: [80] } });
+  await notifier([urlChannel(url, undefined)]).sendDue();
   expect(posts()).toMatchObject([
     { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
   ]);
@@ -152,7 +127,7 @@ it('a scheduled run without an export is notified once as failed, with the next 
   });
   for (let tries = 0; tries < 2; tries += 1)
     await expect(begin(() => Promise.reject(missing))).rejects.toBe(missing);
-  await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
+  await notifier([urlChannel(url, undefined)], ['failed']).sendDue();
   expect(posts()).toEqual([
     {
       event: 'failed',
@@ -168,7 +143,7 @@ it('a scheduled run without an export is notified once as failed, with the next 
 
 it('a notification to a URL has a signature of its body in a header', async () => {
   await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-  await notifier([urlChannel(url(), 'a secret')]).sendDue();
+  await notifier([urlChannel(url, 'a secret')]).sendDue();
   const { body, headers } = posted[0]!;
   expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
   expect(headers['content-type']).toBe('application/json');
@@ -178,7 +153,7 @@ it('a notification to a failing URL is tried ten times, with a pause before each
   status = 500;
   await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
   for (let tries = 0; tries < 12; tries += 1) {
-    const sender = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
+    const sender = notifier([urlChannel(`${url}hooks/s3cret`, undefined)]);
     await sender.sendDue();
     await sender.sendDue();
     await makeDue();
@@ -187,33 +162,25 @@ it('a notification to a failing URL is tried ten times, with a pause before each
   expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
 });
 
-describe('a notification command', () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'enrich-notify-'));
-  });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-  it('a notification command gets no settings and no credentials of the product', async () => {
-    const file = join(directory, 'environment');
-    const secrets = [
-      'ENRICHMENT_API_KEY',
-      'ENRICHMENT_ACCESS_TOKEN',
-      'DATABASE_URL',
-      'NOTIFY_SECRET',
-      'PGPASSWORD',
-      'WAREHOUSE_PASSWORD',
-      'TEMPORAL_API_KEY',
-      'AWS_SECRET_ACCESS_KEY',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-    ];
-    for (const name of secrets) vi.stubEnv(name, 'canary');
-    vi.stubEnv('CHAT_ROOM', 'on-call');
-    await commandChannel(`env > '${file}'`).send('{}', noSignal);
-    vi.unstubAllEnvs();
-    const given = readFileSync(file, 'utf8');
-    expect(given).not.toContain('canary');
-    expect(given).toMatch(/^CHAT_ROOM=on-call$/m);
-    expect(given).toMatch(/^PATH=/m);
-  });
+it('a notification command gets no settings and no credentials of the product', async () => {
+  const file = join(temporaryFolder(), 'environment');
+  const secrets = [
+    'ENRICHMENT_API_KEY',
+    'ENRICHMENT_ACCESS_TOKEN',
+    'DATABASE_URL',
+    'NOTIFY_SECRET',
+    'PGPASSWORD',
+    'WAREHOUSE_PASSWORD',
+    'TEMPORAL_API_KEY',
+    'AWS_SECRET_ACCESS_KEY',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+  ];
+  for (const name of secrets) vi.stubEnv(name, 'canary');
+  vi.stubEnv('CHAT_ROOM', 'on-call');
+  await commandChannel(`env > '${file}'`).send('{}', noSignal);
+  vi.unstubAllEnvs();
+  const given = readFileSync(file, 'utf8');
+  expect(given).not.toContain('canary');
+  expect(given).toMatch(/^CHAT_ROOM=on-call$/m);
+  expect(given).toMatch(/^PATH=/m);
 });

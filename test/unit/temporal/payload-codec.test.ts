@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { EncryptingCodec, payloadCodec, readCodecKeys } from '../../../src/temporal/payload-codec.ts';
 import { readConfig } from '../../../src/config/settings.ts';
+import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const oldKey = { id: '2026-05', key: randomBytes(32) };
 const newKey = { id: '2026-11', key: randomBytes(32) };
@@ -71,11 +71,10 @@ it('an unencrypted payload is still read, so that encryption can begin during ru
 });
 
 it('codec keys can come from a file', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
-  const file = join(directory, 'keys');
+  const file = join(temporaryFolder(), 'keys');
   writeFileSync(file, `${entry('one')}\n`);
   expect(payloadCodec(readConfig({ TEMPORAL_CODEC_KEYS_FILE: file }).temporalCodec)).toBeDefined();
-  rmSync(directory, { recursive: true });
+  rmSync(file);
   expect(() => readCodecKeys({ file })).toThrow('cannot be read: no such file or folder (ENOENT)');
 });
 
