@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { pauseRun, resumeRun } from '../../../src/cli/run/steer-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -104,29 +104,27 @@ it('resumeRun() of a run being cancelled starts no second workflow if the first 
   expect(start).not.toHaveBeenCalled();
 });
 
-describe('resumeRun() of a run without an approval', () => {
-  const planned = async (status: RunStatus): Promise<RunRecord> => {
-    const { runId } = await stagedRun(warehouse, []);
-    await warehouse.query`update runs set approved_at = null, plan = '{"plan_hash": "abc"}' where run_id = ${runId}`;
-    await setRunStatus(warehouse, runId, status, undefined);
-    return getRun(warehouse, runId);
-  };
+const planned = async (status: RunStatus): Promise<RunRecord> => {
+  const { runId } = await stagedRun(warehouse, []);
+  await warehouse.query`update runs set approved_at = null, plan = '{"plan_hash": "abc"}' where run_id = ${runId}`;
+  await setRunStatus(warehouse, runId, status, undefined);
+  return getRun(warehouse, runId);
+};
 
-  it('resumeRun() approves the stored plan of a run that awaits approval', async () => {
-    const run = await planned('awaiting_approval');
-    expect(await resumeRun(session(), run, true)).toBe(handle);
-    expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
-    expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
-    expect(start).not.toHaveBeenCalled();
-  });
-
-  it.each([true, false])(
-    'resumeRun() resumes a paused run without approving its plan (approves: %s)',
-    async (approves) => {
-      const run = await planned('paused');
-      await resumeRun(session(), run, approves);
-      expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
-      expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
-    },
-  );
+it('resumeRun() approves the stored plan of a run that awaits approval', async () => {
+  const run = await planned('awaiting_approval');
+  expect(await resumeRun(session(), run, true)).toBe(handle);
+  expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
+  expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
+  expect(start).not.toHaveBeenCalled();
 });
+
+it.each([true, false])(
+  'resumeRun() resumes a paused run without approving its plan (approves: %s)',
+  async (approves) => {
+    const run = await planned('paused');
+    await resumeRun(session(), run, approves);
+    expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { removeSuppressions } from '../../../src/suppression/suppression-list.ts';
 import { openPage } from '../../../src/runs/pages.ts';
@@ -67,36 +67,34 @@ it.each([
   expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
 });
 
-describe('fresh rows and duplicates', () => {
-  /** The outcomes and last names that a planned run keeps of its rows. */
-  async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
-    const runId = await runningRunOf(warehouse, rows);
-    return warehouse.query<object>`
-      select outcome, last_name as name from run_rows where run_id = ${runId} order by row_number`;
-  }
+/** The outcomes and last names that a planned run keeps of its rows. */
+async function keptOf(...rows: readonly StagedRow[]): Promise<readonly object[]> {
+  const runId = await runningRunOf(warehouse, rows);
+  return warehouse.query<object>`
+    select outcome, last_name as name from run_rows where run_id = ${runId} order by row_number`;
+}
 
-  it('fresh rows and duplicates are suppressed if the e-mail in an earlier answer is suppressed', async () => {
-    const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
-    for (const { row, person } of [listed, other])
-      expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
-    await addToSuppressionList(warehouse, `email:${listed.person.email}`);
-    const rows = [listed.row, { ...listed.row, contactId: 'again' }, other.row];
-    expect(await keptOf(...rows)).toEqual([
-      { outcome: 'suppressed', name: null },
-      { outcome: 'suppressed', name: null },
-      { outcome: 'fresh', name: other.row.lastName },
-    ]);
-  });
+it('fresh rows and duplicates are suppressed if the e-mail in an earlier answer is suppressed', async () => {
+  const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
+  for (const { row, person } of [listed, other])
+    expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
+  await addToSuppressionList(warehouse, `email:${listed.person.email}`);
+  const rows = [listed.row, { ...listed.row, contactId: 'again' }, other.row];
+  expect(await keptOf(...rows)).toEqual([
+    { outcome: 'suppressed', name: null },
+    { outcome: 'suppressed', name: null },
+    { outcome: 'fresh', name: other.row.lastName },
+  ]);
+});
 
-  it('a contact keeps its person if its fresh row is suppressed by the e-mail in an earlier answer', async () => {
-    const { row, person } = employee('of-contact.example');
-    expect(await runOf(row, person)).toEqual(['enriched']);
-    await addToSuppressionList(warehouse, `email:${person.email}`);
-    expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
-    expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
-    const rows = await warehouse.query`select 1 from enriched_contacts where person_id = ${person.id}`;
-    expect(rows).toHaveLength(1);
-  });
+it('a contact keeps its person if its fresh row is suppressed by the e-mail in an earlier answer', async () => {
+  const { row, person } = employee('of-contact.example');
+  expect(await runOf(row, person)).toEqual(['enriched']);
+  await addToSuppressionList(warehouse, `email:${person.email}`);
+  expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
+  expect(await keptOf(row)).toEqual([{ outcome: 'suppressed', name: null }]);
+  const rows = await warehouse.query`select 1 from enriched_contacts where person_id = ${person.id}`;
+  expect(rows).toHaveLength(1);
 });
 
 it.each(['an answer', 'the suppression list'])(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { pauseCalls } from '../../../src/ledger/admit.ts';
@@ -50,32 +50,30 @@ it.each(['pilot.done', 'match-rate.below', 'expectation.unmet', 'service.overbil
   },
 );
 
-describe('setRunStatus() of a run without an approval', () => {
-  const unapproved = async (status: RunStatus, why?: StatusReason): Promise<string> => {
-    const runId = await runIn(status, why);
-    await warehouse.query`update enrichment.runs set approved_at = null where run_id = ${runId}`;
-    return runId;
-  };
+const unapproved = async (status: RunStatus, why?: StatusReason): Promise<string> => {
+  const runId = await runIn(status, why);
+  await warehouse.query`update enrichment.runs set approved_at = null where run_id = ${runId}`;
+  return runId;
+};
 
-  it('setRunStatus() sets a run without an approval to awaiting_approval instead of running', async () => {
-    const runId = await unapproved('planning');
-    expect(await statusAfter(runId, 'running')).toBe('awaiting_approval');
+it('setRunStatus() sets a run without an approval to awaiting_approval instead of running', async () => {
+  const runId = await unapproved('planning');
+  expect(await statusAfter(runId, 'running')).toBe('awaiting_approval');
+  await approveRun(warehouse, runId);
+  expect(await statusAfter(runId, 'running')).toBe('running');
+});
+
+it('approveRun() keeps the time of the first approval, and refuses a run that has ended', async () => {
+  const runId = await unapproved('running');
+  const approvedAt = async () => {
     await approveRun(warehouse, runId);
-    expect(await statusAfter(runId, 'running')).toBe('running');
-  });
-
-  it('approveRun() keeps the time of the first approval, and refuses a run that has ended', async () => {
-    const runId = await unapproved('running');
-    const approvedAt = async () => {
-      await approveRun(warehouse, runId);
-      return warehouse.query`select approved_at from enrichment.runs where run_id = ${runId}`;
-    };
-    const first = await approvedAt();
-    expect(await approvedAt()).toEqual(first);
-    const ended = await unapproved('finished');
-    await approveRun(warehouse, ended);
-    expect(await getRun(warehouse, ended)).toMatchObject({ isApproved: false });
-  });
+    return warehouse.query`select approved_at from enrichment.runs where run_id = ${runId}`;
+  };
+  const first = await approvedAt();
+  expect(await approvedAt()).toEqual(first);
+  const ended = await unapproved('finished');
+  await approveRun(warehouse, ended);
+  expect(await getRun(warehouse, ended)).toMatchObject({ isApproved: false });
 });
 
 it('setRunStatus() ends a budget pause when the workflow continues', async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { afterAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, afterEach, expect, it, vi } from 'vitest';
 import { matchCommand } from '../../../src/cli/commands/match.ts';
 import { usageCommand } from '../../../src/cli/commands/usage.ts';
 import { Population } from '../../../src/sandbox/population.ts';
@@ -47,67 +47,65 @@ async function runAt(baseUrl: string, command: Command, ...options: string[]): P
   return command.parseAsync(options, { from: 'user' });
 }
 
-describe('enrich match', () => {
-  it('enrich match shows the request and its price, and sends nothing without approval', async () => {
-    const calls = sandbox.log.calls(0).length;
-    await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
-    expect(told).toContain('Mira Lindqvist');
-    expect(told).toContain('at most 1');
-    expect(process.exitCode).toBe(3);
-    expect(sandbox.log.calls(0)).toHaveLength(calls);
-  });
+it('enrich match shows the request and its price, and sends nothing without approval', async () => {
+  const calls = sandbox.log.calls(0).length;
+  await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
+  expect(told).toContain('Mira Lindqvist');
+  expect(told).toContain('at most 1');
+  expect(process.exitCode).toBe(3);
+  expect(sandbox.log.calls(0)).toHaveLength(calls);
+});
 
-  it('enrich match prints the original answer with its exact request id', async () => {
-    await run(matchCommand(), '--id', known.id, '--yes', '--json');
-    expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
-  });
+it('enrich match prints the original answer with its exact request id', async () => {
+  await run(matchCommand(), '--id', known.id, '--yes', '--json');
+  expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
+});
 
-  it('enrich match sends nothing if the day budget or the rate limit has no call left', async () => {
-    const calls = sandbox.log.calls(0).length;
-    vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
-    await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
-      type: 'match.over-budget',
-    });
-    vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
-    vi.stubEnv('RATE_LIMITS', '1/hour');
-    await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
-      type: 'match.no-slot',
-    });
-    expect(sandbox.log.calls(0)).toHaveLength(calls);
+it('enrich match sends nothing if the day budget or the rate limit has no call left', async () => {
+  const calls = sandbox.log.calls(0).length;
+  vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
+  await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
+    type: 'match.over-budget',
   });
+  vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
+  vi.stubEnv('RATE_LIMITS', '1/hour');
+  await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
+    type: 'match.no-slot',
+  });
+  expect(sandbox.log.calls(0)).toHaveLength(calls);
+});
 
-  /** Runs `enrich match` with its own service and database, so that a pause delays no other test. */
-  async function matchAt(status: number, body: object): Promise<unknown> {
-    vi.stubEnv('DATABASE_URL', await createTestDatabase());
-    const server = await startScriptedServer((socket) => {
-      socket.write(httpAnswer(status, JSON.stringify(body)));
-    });
-    try {
-      return await runAt(server.baseUrl, matchCommand(), '--id', 'p-1', '--yes');
-    } finally {
-      await server.close();
-    }
+/** Runs `enrich match` with its own service and database, so that a pause delays no other test. */
+async function matchAt(status: number, body: object): Promise<unknown> {
+  vi.stubEnv('DATABASE_URL', await createTestDatabase());
+  const server = await startScriptedServer((socket) => {
+    socket.write(httpAnswer(status, JSON.stringify(body)));
+  });
+  try {
+    return await runAt(server.baseUrl, matchCommand(), '--id', 'p-1', '--yes');
+  } finally {
+    await server.close();
   }
+}
 
-  it('enrich match says how to correct refused data, and when to repeat a rate-limited call', async () => {
-    await expect(matchAt(422, { error: 'invalid' })).rejects.toMatchObject({
-      type: 'validation',
-      next: 'correct the options of the command',
-    });
-    const limited = { error_details: { suggestions: [{ label: 'Wait', retry_after_seconds: 90 }] } };
-    await expect(matchAt(429, limited)).rejects.toMatchObject({
-      type: 'rate-limited',
-      next: 'try again in 90 seconds; enrich usage shows the calls that are left',
-    });
+it('enrich match says how to correct refused data, and when to repeat a rate-limited call', async () => {
+  await expect(matchAt(422, { error: 'invalid' })).rejects.toMatchObject({
+    type: 'validation',
+    next: 'correct the options of the command',
   });
+  const limited = { error_details: { suggestions: [{ label: 'Wait', retry_after_seconds: 90 }] } };
+  await expect(matchAt(429, limited)).rejects.toMatchObject({
+    type: 'rate-limited',
+    next: 'try again in 90 seconds; enrich usage shows the calls that are left',
+  });
+});
 
-  it.each([
-    [[], 'match.no-person'],
-    [['--name', 'Ann Lee'], 'match.no-person'],
-    [['--email', 'nonsense'], 'match.unusable'],
-  ])('enrich match refuses %o before anything is sent', async (options, type) => {
-    await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
-  });
+it.each([
+  [[], 'match.no-person'],
+  [['--name', 'Ann Lee'], 'match.no-person'],
+  [['--email', 'nonsense'], 'match.unusable'],
+])('enrich match refuses %o before anything is sent', async (options, type) => {
+  await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { type ServiceClient } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { createTransport, type TransportLimits } from '../../../src/service/transport.ts';
@@ -78,58 +78,56 @@ async function clientOverTls(
   return clientOf(server.baseUrl.replace('http:', 'https:'), limits);
 }
 
-describe('a call that was certainly not sent', () => {
-  const badRequest = 'HTTP/1.1 400 Bad Request\r\n\r\n';
+const badRequest = 'HTTP/1.1 400 Bad Request\r\n\r\n';
 
-  it.each<[string, string, () => ServiceClient | Promise<ServiceClient>]>([
-    [
-      'to a port without a listener',
-      'refused',
-      async () => clientOf(`http://127.0.0.1:${await freePort()}/api/v1`),
-    ],
-    ['to an unknown host', 'dns', () => clientOf('http://service.invalid/api/v1')],
-    [
-      'with a failed TLS handshake',
-      'tls',
-      () => clientOverTls((socket) => socket.once('data', () => socket.end(badRequest))),
-    ],
-    [
-      'with a connection that does not open in time',
-      'timeout',
-      () => clientOverTls(() => {}, { connectMilliseconds: 500 }),
-    ],
-  ])('a call %s is retried without cost', async (_, type, connect) => {
-    const failure = await failureOf((await connect()).bulkMatch({ details }));
-    expect(verdictOf(failure)).toEqual([`not-sent.${type}`, 'retry', false]);
-  });
+it.each<[string, string, () => ServiceClient | Promise<ServiceClient>]>([
+  [
+    'to a port without a listener',
+    'refused',
+    async () => clientOf(`http://127.0.0.1:${await freePort()}/api/v1`),
+  ],
+  ['to an unknown host', 'dns', () => clientOf('http://service.invalid/api/v1')],
+  [
+    'with a failed TLS handshake',
+    'tls',
+    () => clientOverTls((socket) => socket.once('data', () => socket.end(badRequest))),
+  ],
+  [
+    'with a connection that does not open in time',
+    'timeout',
+    () => clientOverTls(() => {}, { connectMilliseconds: 500 }),
+  ],
+])('a call %s is retried without cost', async (_, type, connect) => {
+  const failure = await failureOf((await connect()).bulkMatch({ details }));
+  expect(verdictOf(failure)).toEqual([`not-sent.${type}`, 'retry', false]);
+});
 
-  it('a call that is abandoned before it was sent is retried without cost', async () => {
-    const server = await serve(answering(httpAnswer(200, good)));
-    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
-    expect(verdictOf(failure)).toEqual(['not-sent.aborted', 'retry', false]);
-    expect(server.requests).toHaveLength(0);
-  });
+it('a call that is abandoned before it was sent is retried without cost', async () => {
+  const server = await serve(answering(httpAnswer(200, good)));
+  const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
+  expect(verdictOf(failure)).toEqual(['not-sent.aborted', 'retry', false]);
+  expect(server.requests).toHaveLength(0);
+});
 
-  it('a call that failed before it was sent is not sent later, when the connection opens', async () => {
-    let connections = 0;
-    const server = await serve(answering(httpAnswer(200, good)), () => {
-      connections += 1;
-      return false;
-    });
-    const transport = createTransport();
-    const controller = new AbortController();
-    const call = transport.send({
-      method: 'GET',
-      url: new URL(server.baseUrl),
-      headers: {},
-      deadlineMilliseconds: 5_000,
-      signal: controller.signal,
-    });
-    controller.abort();
-    await expect(call).rejects.toMatchObject({ code: 'ABORTED', sent: false });
-    await transport.close();
-    expect([connections, server.requests.length]).toEqual([1, 0]);
+it('a call that failed before it was sent is not sent later, when the connection opens', async () => {
+  let connections = 0;
+  const server = await serve(answering(httpAnswer(200, good)), () => {
+    connections += 1;
+    return false;
   });
+  const transport = createTransport();
+  const controller = new AbortController();
+  const call = transport.send({
+    method: 'GET',
+    url: new URL(server.baseUrl),
+    headers: {},
+    deadlineMilliseconds: 5_000,
+    signal: controller.signal,
+  });
+  controller.abort();
+  await expect(call).rejects.toMatchObject({ code: 'ABORTED', sent: false });
+  await transport.close();
+  expect([connections, server.requests.length]).toEqual([1, 0]);
 });
 
 const cutOff = httpAnswer(200, good, { 'content-length': String(good.length + 40) });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   assumedCreditsPerPerson,
   describeAssumedPrice,
@@ -50,20 +50,18 @@ it('describeAssumedPrice() states the assumed share of people found and of peopl
   );
 });
 
-describe('expectedCreditsFromHistory()', () => {
-  const history = { perPerson: creditsFromWhole(2), deviation: 0.5 };
+const history = { perPerson: creditsFromWhole(2), deviation: 0.5 };
 
-  it('expectedCreditsFromHistory() gives a narrower range after 200 past calls than after 4', () => {
-    const few = expectedCreditsFromHistory({ ...history, calls: 4 }, { people: 40, calls: 4 });
-    const many = expectedCreditsFromHistory({ ...history, calls: 200 }, { people: 40, calls: 4 });
-    expect(few.expected).toBe(creditsFromWhole(80));
-    expect(few.high - few.low).toBeGreaterThan(many.high - many.low);
-    expect(many.low).toBeLessThan(creditsFromWhole(80));
-  });
+it('expectedCreditsFromHistory() gives a narrower range after 200 past calls than after 4', () => {
+  const few = expectedCreditsFromHistory({ ...history, calls: 4 }, { people: 40, calls: 4 });
+  const many = expectedCreditsFromHistory({ ...history, calls: 200 }, { people: 40, calls: 4 });
+  expect(few.expected).toBe(creditsFromWhole(80));
+  expect(few.high - few.low).toBeGreaterThan(many.high - many.low);
+  expect(many.low).toBeLessThan(creditsFromWhole(80));
+});
 
-  it('expectedCreditsFromHistory() is never below zero', () => {
-    expect(
-      expectedCreditsFromHistory({ ...history, deviation: 90, calls: 2 }, { people: 10, calls: 1 }).low,
-    ).toBe(0n);
-  });
+it('expectedCreditsFromHistory() is never below zero', () => {
+  expect(
+    expectedCreditsFromHistory({ ...history, deviation: 90, calls: 2 }, { people: 10, calls: 1 }).low,
+  ).toBe(0n);
 });

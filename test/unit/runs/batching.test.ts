@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { halve } from '../../../src/domain/runs/batching.ts';
 
 /** Sends groups to a service that refuses every group that contains the poisonous person. */
@@ -15,18 +15,15 @@ function narrowDown(people: readonly number[], poisonous: number): { calls: numb
   return { calls, alone };
 }
 
-describe('halving a refused call', () => {
-  const ten = Array.from({ length: 10 }, (_, index) => index);
+const ten = Array.from({ length: 10 }, (_, index) => index);
 
-  it('splitting a refused call keeps all people in their order', () =>
-    expect(halve(ten).flat()).toEqual(ten));
+it('splitting a refused call keeps all people in their order', () => expect(halve(ten).flat()).toEqual(ten));
 
-  it.each(ten)(
-    'splitting a refused call finds the one refused person at position %d within nine calls',
-    (poisonous) => {
-      const { calls, alone } = narrowDown(ten, poisonous);
-      expect(alone).toEqual([poisonous]);
-      expect(calls).toBeLessThanOrEqual(9);
-    },
-  );
-});
+it.each(ten)(
+  'splitting a refused call finds the one refused person at position %d within nine calls',
+  (poisonous) => {
+    const { calls, alone } = narrowDown(ten, poisonous);
+    expect(alone).toEqual([poisonous]);
+    expect(calls).toBeLessThanOrEqual(9);
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import type { HttpRequest, Transport } from '../../../src/service/transport.ts';
 import { testClient, readAnswer } from '../../helpers/servers/test-client.ts';
@@ -26,38 +26,33 @@ function line([request]: HttpRequest[]): string {
   return `${request?.method} ${request?.url.pathname}${request?.url.search}`;
 }
 
-describe('credentials', () => {
-  const nobody = { matches: [null] };
+const nobody = { matches: [null] };
 
-  it.each([
-    ['key', 'x-api-key', 'authorization', { kind: 'api-key', value: 'a.1' }, 'a.1'],
-    ['access token', 'authorization', 'x-api-key', { kind: 'access-token', value: 'a.1' }, 'Bearer a.1'],
-  ] as const)(
-    'an %s is sent in the header %s, and not in %s',
-    async (_, header, other, credential, value) => {
-      const { transport, sent } = carrying(nobody);
-      await testClient({ transport, credential }).bulkMatch({ details: [mira] });
-      expect(sent[0]?.headers).toMatchObject({ [header]: value });
-      expect(sent[0]?.headers).not.toHaveProperty(other);
-    },
+it.each([
+  ['key', 'x-api-key', 'authorization', { kind: 'api-key', value: 'a.1' }, 'a.1'],
+  ['access token', 'authorization', 'x-api-key', { kind: 'access-token', value: 'a.1' }, 'Bearer a.1'],
+] as const)('an %s is sent in the header %s, and not in %s', async (_, header, other, credential, value) => {
+  const { transport, sent } = carrying(nobody);
+  await testClient({ transport, credential }).bulkMatch({ details: [mira] });
+  expect(sent[0]?.headers).toMatchObject({ [header]: value });
+  expect(sent[0]?.headers).not.toHaveProperty(other);
+});
+
+it('missing credentials cause an error before a call is sent', () => {
+  const settings = {
+    baseUrl: 'https://x.example/api/v1',
+    callTimeoutSeconds: 1,
+    pollPath: '/{request_id}',
+  };
+  expect(() => createServiceClient({ ...settings, credential: undefined })).toThrow(
+    'the credential for the service is missing',
   );
+});
 
-  it('missing credentials cause an error before a call is sent', () => {
-    const settings = {
-      baseUrl: 'https://x.example/api/v1',
-      callTimeoutSeconds: 1,
-      pollPath: '/{request_id}',
-    };
-    expect(() => createServiceClient({ ...settings, credential: undefined })).toThrow(
-      'the credential for the service is missing',
-    );
-  });
-
-  it('credentials that an HTTP header cannot contain are refused without being quoted', () => {
-    const { transport } = carrying(nobody);
-    const credential = { kind: 'api-key', value: 'canary\nline' } as const;
-    expect(() => testClient({ transport, credential })).toThrow(/^the credential has characters/);
-  });
+it('credentials that an HTTP header cannot contain are refused without being quoted', () => {
+  const { transport } = carrying(nobody);
+  const credential = { kind: 'api-key', value: 'canary\nline' } as const;
+  expect(() => testClient({ transport, credential })).toThrow(/^the credential has characters/);
 });
 
 it('bulkMatch() sends people in the body, and no query without reveals or waterfalls', async () => {
