@@ -17,6 +17,8 @@ const earlyPolls = { LATE_RESULTS_POLL_AFTER: '2s' };
 
 const system = await TestSystem.ofFile({ latency: 20, lateDelay: 600, now: () => Date.now() + clockAhead });
 
+const { warehouse } = system;
+
 beforeEach(() => system.sandbox.faults.set({}));
 
 async function reveal(
@@ -26,10 +28,6 @@ async function reveal(
 ): Promise<RunFacts> {
   const ended = await system.here(['run', file, '--yes', '--json', ...options], { ...deadline, ...settings });
   return ended.facts();
-}
-
-async function rows<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
-  return (await system.warehouse.pool.query(statement, values)).rows as Row[];
 }
 
 /** Limits each rule to one late result: the first rule to the first result, and so on. */
@@ -44,27 +42,21 @@ function expectAllUsed(deliveries: readonly DeliveryRule[]): void {
 }
 
 async function phonesOf(runId: string): Promise<number> {
-  const counted = await rows<{ phones: number }>(
-    'select count(phone)::int as phones from enrichment.enriched_contacts where run_id = $1',
-    runId,
-  );
+  const counted = await warehouse.query<{ phones: number }>`
+    select count(phone)::int as phones from enriched_contacts where run_id = ${runId}`;
   return counted[0]!.phones;
 }
 
 /** Counts the deliveries of a run by status. */
 async function inbox(runId: string): Promise<Record<string, number>> {
-  const counted = await rows<{ status: string; count: number }>(
-    'select status, count(*)::int as count from enrichment.webhook_deliveries where run_id = $1 group by 1',
-    runId,
-  );
+  const counted = await warehouse.query<{ status: string; count: number }>`
+    select status, count(*)::int as count from webhook_deliveries where run_id = ${runId} group by 1`;
   return Object.fromEntries(counted.map(({ status, count }) => [status, count]));
 }
 
 /** Starts the sweep at once: workers apply late results of ended runs, and poll for all awaited ones. */
 async function sweep(): Promise<void> {
-  await rows(
-    'update enrichment.attempts set next_poll_at = clock_timestamp() where next_poll_at is not null',
-  );
+  await warehouse.query`update attempts set next_poll_at = clock_timestamp() where next_poll_at is not null`;
   await (await system.temporal()).schedule.getHandle(sweepScheduleId).trigger();
 }
 
@@ -136,17 +128,10 @@ it('phones are polled by the exact request id if no webhook is configured', asyn
   const facts = await reveal(system.sample(40));
   expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
   expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
-  const polled = new Set(
-    system.sandbox.log
-      .calls()
-      .filter(({ path }) => path === '/webhook_result')
-      .map(({ requestId }) => requestId),
-  );
-  const asked = await rows<{ request_id: string }>(
-    'select request_id from enrichment.attempts where run_id = $1 and found_ids <> $2',
-    facts.run_id,
-    [],
-  );
+  const polls = system.sandbox.log.calls().filter(({ path }) => path === '/webhook_result');
+  const polled = new Set(polls.map(({ requestId }) => requestId));
+  const asked = await warehouse.query<{ request_id: string }>`
+    select request_id from attempts where run_id = ${facts.run_id} and found_ids <> '{}'`;
   expect(asked.every(({ request_id: id }) => polled.has(id))).toBe(true);
   expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
   await expectPromisesKept(system);
@@ -164,10 +149,8 @@ it('if the answer of a call is lost, its phones are paid once and fill the conta
   await sweep();
   await expect.poll(() => inbox(facts.run_id), { timeout: 20_000 }).toEqual({ applied: 1 });
   const billed = Number(system.sandbox.log.bill().credits) - before;
-  const [call] = await rows<{ attempt_id: string }>(
-    'select attempt_id from enrichment.attempts where run_id = $1',
-    facts.run_id,
-  );
+  const [call] = await warehouse.query<{ attempt_id: string }>`
+    select attempt_id from attempts where run_id = ${facts.run_id}`;
   const attempt = ['attempts', 'release', call!.attempt_id, '--yes'];
   expect(await system.here(attempt)).toMatchObject({
     code: 2,
@@ -178,9 +161,8 @@ it('if the answer of a call is lost, its phones are paid once and fill the conta
   // The second run pays at most one credit for each of ten people, and nothing for phones.
   expect(Number(again.credits.settled)).toBeLessThanOrEqual(10);
   expect(await phonesOf(again.run_id)).toBeGreaterThan(0);
-  const settled = await rows<{ credits: number }>(
-    'select sum(credits_settled)::float8 as credits from enrichment.attempts where run_id = any($1)',
-    [facts.run_id, again.run_id],
-  );
+  const settled = await warehouse.query<{ credits: number }>`
+    select sum(credits_settled)::float8 as credits
+    from attempts where run_id = any(${[facts.run_id, again.run_id]})`;
   expect(settled[0]!.credits).toBe(Number(system.sandbox.log.bill().credits) - before);
 });

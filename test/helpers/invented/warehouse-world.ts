@@ -269,15 +269,15 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     );
     calls.push({ attemptId, humans: awaited, isRenumbered: answer.isRenumbered });
     if (asked.length === 0) return;
-    await warehouse.pool.query(
-      `with attempt as (
-         insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, admitted_at)
-         values ($1, $2, 1, 'admitted', $3, 100, '{}', clock_timestamp() - $4 * interval '1 hour')
-       )
-       insert into attempt_people (attempt_id, detail_index, run_id, row_number)
-       select $1, place, $2, number from unnest($5::int[]) with ordinality as asked (number, place)`,
-      [attemptId, runId, asked.length, answer.hoursAgo, asked.map((each) => each.rowNumber)],
-    );
+    await warehouse.query`
+      with attempt as (
+        insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, admitted_at)
+        values (${attemptId}, ${runId}, 1, 'admitted', ${asked.length}, 100, '{}',
+          clock_timestamp() - ${answer.hoursAgo} * interval '1 hour')
+      )
+      insert into attempt_people (attempt_id, detail_index, run_id, row_number)
+      select ${attemptId}, place, ${runId}, number
+      from unnest(${asked.map((each) => each.rowNumber)}::int[]) with ordinality as asked (number, place)`;
     const matches = humans.map((human) => personOf(human, answer));
     await recordAnswer(warehouse, {
       attemptId,

@@ -10,16 +10,15 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
-beforeEach(() => warehouse.pool.query('truncate rate_calls, rate_reports, rate_scopes'));
+beforeEach(() => warehouse.query`truncate rate_calls, rate_reports, rate_scopes`);
 
 /** Calls that the service counted a number of minutes ago. */
 async function callsMade(count: number, minutesAgo: number): Promise<void> {
-  await warehouse.pool.query(
-    `insert into rate_calls (call_id, scope, started_at, counted_until)
-     select 'call-' || $1 || '-' || n, $2, at, at
-     from generate_series(1, $3) n, (select clock_timestamp() - make_interval(mins => $1) as at) as past`,
-    [minutesAgo, bulkMatchScope, count],
-  );
+  await warehouse.query`
+    insert into rate_calls (call_id, scope, started_at, counted_until)
+    select concat_ws('-', 'call', ${minutesAgo}::int, n), ${bulkMatchScope}, at, at
+    from generate_series(1, ${count}) n,
+      (select clock_timestamp() - make_interval(mins => ${minutesAgo}) as at) as past`;
 }
 
 function session(): Session {

@@ -15,11 +15,11 @@ import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const folder = join(temporaryFolder(), 'import');
 
-beforeEach(() =>
-  warehouse.pool.query(
-    `truncate runs, run_rows, people, person_keys,
-       contact_records, contact_keys, contact_matches, observation_log, suppression_entries cascade`,
-  ),
+beforeEach(
+  () =>
+    warehouse.query`
+    truncate runs, run_rows, people, person_keys,
+    contact_records, contact_keys, contact_matches, observation_log, suppression_entries cascade`,
 );
 
 const header = ['Record ID', 'Job Title', 'Phone Number', 'Last Modified Date'];
@@ -44,11 +44,9 @@ async function exported(...rows: readonly ExportRow[]): Promise<string> {
   );
   await warehouse.query`update runs set source = 'hubspot', header = ${header} where run_id = ${runId}`;
   for (const [index, { contactId = '4701', title, modified = '', isCleared }] of rows.entries())
-    await warehouse.pool.query('update run_rows set raw = $3 where run_id = $1 and row_number = $2', [
-      runId,
-      index + 1,
-      JSON.stringify(isCleared === true ? [] : [contactId, title, '', modified]),
-    ]);
+    await warehouse.query`
+      update run_rows set raw = ${JSON.stringify(isCleared === true ? [] : [contactId, title, '', modified])}
+      where run_id = ${runId} and row_number = ${index + 1}`;
   return runId;
 }
 

@@ -43,7 +43,7 @@ async function replicaOf(files: ReadonlyMap<string, Buffer>): Promise<Row[]> {
 }
 
 const warehouseRows = async (): Promise<Row[]> =>
-  (await warehouse.pool.query<Row>('select contact_id as id, title from enriched_contacts order by 1')).rows;
+  await warehouse.query<Row>`select contact_id as id, title from enriched_contacts order by 1`;
 
 const write = (person: string, title: string, askedAt: string): Promise<void> =>
   writeContact(warehouse, { person, askedAt, runId: 'run-1', facts: titleFacts(title) });

@@ -15,11 +15,11 @@ import { S3Store } from '../../helpers/servers/s3-store.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
-beforeEach(() =>
-  warehouse.pool.query(
-    `truncate people, person_keys,
-       contact_records, contact_keys, contact_matches, observation_log, suppression_entries cascade`,
-  ),
+beforeEach(
+  () =>
+    warehouse.query`
+    truncate people, person_keys,
+    contact_records, contact_keys, contact_matches, observation_log, suppression_entries cascade`,
 );
 
 type Row = Record<string, string>;
@@ -151,12 +151,8 @@ it('exportTable() writes Parquet types, nulls, lists and UTC times that another 
 it('exportTable() of a run writes the contacts of the run with values that later runs have found', async () => {
   const person = { id: 'ada', first_name: 'Ada' };
   const contact = { contactId: 'ada', rowNumber: 4 };
-  await appendContact(warehouse, {
-    ...contact,
-    source: 'hubspot',
-    runId: 'r1',
-    person: { ...person, title: 'A' },
-  });
+  const first = { ...contact, source: 'hubspot', runId: 'r1', person: { ...person, title: 'A' } };
+  await appendContact(warehouse, first);
   await appendContact(warehouse, {
     ...contact,
     source: 'salesforce',
@@ -183,12 +179,9 @@ describe('writeS3Object()', () => {
 
   beforeAll(async () => {
     store = await S3Store.open();
-    for (const [name, value] of Object.entries({
-      ACCESS_KEY_ID: 'key',
-      SECRET_ACCESS_KEY: 'secret',
-      REGION: 'eu',
-    }))
-      vi.stubEnv(`AWS_${name}`, value);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    vi.stubEnv('AWS_REGION', 'eu');
   });
 
   beforeEach(() => store.objects.clear());
@@ -225,8 +218,8 @@ it('exportTable() writes all columns of contacts as CSV, with quotes, line break
   });
   const { contacts, rows } = await csvOf();
   expect(contacts).toBe(1);
-  expect(rows).toEqual([
-    expect.objectContaining({
+  expect(rows).toMatchObject([
+    {
       source: 'hubspot',
       contact_id: '1',
       first_name: 'Zoë "Z"',
@@ -236,7 +229,7 @@ it('exportTable() writes all columns of contacts as CSV, with quotes, line break
       phone: '+1 415 555 0100',
       last_name: '',
       enriched_at: '2026-11-20T02:00:00Z',
-    }),
+    },
   ]);
   expect(Object.keys(rows[0]!)).toEqual([...contactColumns]);
 });
@@ -276,26 +269,21 @@ it('exportTable() leaves out people on the suppression list by e-mail, id, profi
   await insert('suffix', { linkedin_url: 'https://linkedin.com/in/josé-ruiz/es' });
   await insert('domain', { email: 'dee@eu.acme.example' });
   await insert('employer', { organization_domain: 'acme.example' });
-  const keys = [
+  await addToSuppressionList(
+    warehouse,
     'email:bo@orbit.example',
     'person:p1',
     'profile:linkedin.com/in/cy-ek',
     'profile:linkedin.com/in/josé-ruiz',
     'domain:acme.example',
-  ];
-  await addToSuppressionList(warehouse, ...keys);
+  );
   expect(await idsOf({})).toEqual(['kept']);
 });
 
 it('exportTable() leaves out people with a suppressed e-mail that only an old answer or another row has', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
   for (const rowNumber of [1, 2])
-    await appendContact(warehouse, {
-      contactId: `cy-${rowNumber}`,
-      runId,
-      rowNumber,
-      person: { id: 'cy' },
-    });
+    await appendContact(warehouse, { contactId: `cy-${rowNumber}`, runId, rowNumber, person: { id: 'cy' } });
   for (const [contactId, former] of [
     ['bo', 'bo@former.example'],
     ['kept', 'di@listed.example'],

@@ -32,11 +32,8 @@ interface Row {
   readonly [column: string]: unknown;
 }
 
-async function rowsOf(runId: string): Promise<Row[]> {
-  const found = await warehouse.query<Row>`
-    select * from run_rows where run_id = ${runId} order by row_number`;
-  return found;
-}
+const rowsOf = (runId: string) =>
+  warehouse.query<Row>`select * from run_rows where run_id = ${runId} order by row_number`;
 
 async function stage(
   content: string | Uint8Array,

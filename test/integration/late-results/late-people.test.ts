@@ -134,12 +134,10 @@ it('an e-mail from a waterfall counts as looked up for each field group that its
       { id: call.ids[0], emails: [{ email: delivered, email_status_cd: 'verified' }], phone_numbers: [] },
     ],
   });
-  const lookups = await warehouse.pool.query(
-    `select field_group, found from lookup_history join lookup_runs using (lookup_run)
-     where run_id = $1 and key_hash = key_hash($2, 'test') order by field_group`,
-    [call.runId, `email:${delivered}`],
-  );
-  expect(lookups.rows).toEqual([
+  const lookups = await warehouse.query`
+    select field_group, found from lookup_history join lookup_runs using (lookup_run)
+    where run_id = ${call.runId} and key_hash = key_hash(${`email:${delivered}`}, 'test') order by field_group`;
+  expect(lookups).toEqual([
     { field_group: 'profile', found: true },
     { field_group: 'waterfall_email', found: true },
     { field_group: 'waterfall_phone', found: false },

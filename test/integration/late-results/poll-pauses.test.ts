@@ -22,25 +22,17 @@ afterAll(async () => {
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];
 
 /** Makes the polls of a run due and syncs its late results once. */
-async function look(
-  { runId }: PhonesCall,
-  of = client,
-  rateLimits = onePollAnHour,
-  pollAfterSeconds = 60,
-): Promise<void> {
+async function look({ runId }: PhonesCall, of = client, rateLimits = onePollAnHour): Promise<void> {
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() where run_id = ${runId}`;
-  await syncLateResults(
-    {
-      warehouse,
-      service: 'test',
-      client: of,
-      rateLimits,
-      callTimeoutSeconds: 5,
-      pollAfterSeconds,
-    },
-    { runId },
-    AbortSignal.timeout(120_000),
-  );
+  const dependencies = {
+    warehouse,
+    service: 'test',
+    client: of,
+    rateLimits,
+    callTimeoutSeconds: 5,
+    pollAfterSeconds: 60,
+  };
+  await syncLateResults(dependencies, { runId }, AbortSignal.timeout(120_000));
 }
 
 async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
@@ -73,17 +65,9 @@ it('polls of a call are 30 seconds to an hour apart, whatever retry-after the se
   await warehouse.query`
     update attempts set awaited_until = awaited_until + interval '1 day' where run_id = ${call.runId}`;
   const pauses: Record<string, number> = {};
+  const times = ['0', '-5', '0.2', '1.5', 'soon', '', '99999999999', 'Fri, 01 Jan 2999 00:00:00 GMT'];
   for (const status of [404, 429, 503])
-    for (const stated of [
-      '0',
-      '-5',
-      '0.2',
-      '1.5',
-      'soon',
-      '',
-      '99999999999',
-      'Fri, 01 Jan 2999 00:00:00 GMT',
-    ]) {
+    for (const stated of times) {
       const body = status === 404 ? { error_code: 'result_pending' } : {};
       answer = httpAnswer(status, JSON.stringify(body), { 'retry-after': stated, connection: 'close' });
       await warehouse.query`delete from rate_scopes`;
@@ -112,13 +96,8 @@ it('a poll with the status success but no result is repeated until the deadline'
     select status, next_poll_at, reason from attempts where run_id = ${call.runId}`;
   await early.close();
   await server.close();
-  expect(rows).toEqual([
-    {
-      status: 'unknown',
-      next_poll_at: null,
-      reason: 'the poll has the status success and no result; the late results did not come',
-    },
-  ]);
+  const reason = 'the poll has the status success and no result; the late results did not come';
+  expect(rows).toEqual([{ status: 'unknown', next_poll_at: null, reason }]);
 });
 
 it('polls stop after the last call that the service reports as left, so none is refused', async () => {
@@ -142,11 +121,7 @@ it('polls stop after the last call that the service reports as left, so none is 
   const bill = limited.log.bill();
   await ofLimited.close();
   await limited.close();
-  expect(polls).toEqual([
-    'gone',
-    'gone',
-    'gone',
-    expect.stringContaining('no calls left in its window of 1h'),
-  ]);
+  const full = expect.stringContaining('no calls left in its window of 1h');
+  expect(polls).toEqual(['gone', 'gone', 'gone', full]);
   expect(bill).toMatchObject({ calls: 3, refused: 0 });
 });

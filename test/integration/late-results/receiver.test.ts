@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { receiverFixtureOfFile, type TestReceiver } from '../../helpers/servers/receiver-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../helpers/servers/tcp-proxy.ts';
@@ -59,126 +59,122 @@ it('a gzip delivery of 100 MB of content is stored compressed, and is not unpack
   expect(stored!.body.equals(bomb)).toBe(true);
 });
 
-describe('the token of a webhook URL', () => {
-  const answerTo = async (
-    receiver: TestReceiver,
-    options: { method?: string; token?: string },
-  ): Promise<string> => {
-    const body = options.method === 'GET' ? '' : '{"a":1}';
-    const headers = { 'content-length': String(body.length), connection: 'close' };
-    const answer = await receiver.open(receiver.head(headers, options) + body).closed;
-    return answer.replace(/^date: .*\r\n/im, '');
-  };
+const answerTo = async (
+  receiver: TestReceiver,
+  options: { method?: string; token?: string },
+): Promise<string> => {
+  const body = options.method === 'GET' ? '' : '{"a":1}';
+  const headers = { 'content-length': String(body.length), connection: 'close' };
+  const answer = await receiver.open(receiver.head(headers, options) + body).closed;
+  return answer.replace(/^date: .*\r\n/im, '');
+};
 
-  it('the receiver gives every wrong token the same answer, byte for byte', async () => {
-    const receiver = await fixture.receive();
-    const { token } = fixture.attempt;
-    const other = token.startsWith('A') ? 'B' : 'A';
-    const unknown = await answerTo(receiver, { token: randomBytes(32).toString('base64url') });
-    expect(unknown).toMatch(/^HTTP\/1\.1 404 [^]*\{"error":"not found"\}$/);
-    const wrong = [
-      other + token.slice(1),
-      token.slice(0, -1),
-      token.slice(0, 20),
-      `${token}A`,
-      token + token,
-      'x'.repeat(600),
-      'short',
-      '',
-      `${token}//`,
-      `${token}/more`,
-      `${token}%00`,
-      '%zz',
-      '%ff',
-      "' or true --".replaceAll(' ', '%20'),
-      createHash('sha256').update(token).digest('hex'),
-    ];
-    for (const each of wrong) expect(await answerTo(receiver, { token: each })).toBe(unknown);
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE']) {
-      expect(await answerTo(receiver, { method })).toBe(unknown);
-    }
-    expect(await fixture.inbox()).toEqual([]);
-    expect(receiver.told).toEqual([]);
-  });
+it('the receiver gives every wrong token the same answer, byte for byte', async () => {
+  const receiver = await fixture.receive();
+  const { token } = fixture.attempt;
+  const other = token.startsWith('A') ? 'B' : 'A';
+  const unknown = await answerTo(receiver, { token: randomBytes(32).toString('base64url') });
+  expect(unknown).toMatch(/^HTTP\/1\.1 404 [^]*\{"error":"not found"\}$/);
+  const wrong = [
+    other + token.slice(1),
+    token.slice(0, -1),
+    token.slice(0, 20),
+    `${token}A`,
+    token + token,
+    'x'.repeat(600),
+    'short',
+    '',
+    `${token}//`,
+    `${token}/more`,
+    `${token}%00`,
+    '%zz',
+    '%ff',
+    "' or true --".replaceAll(' ', '%20'),
+    createHash('sha256').update(token).digest('hex'),
+  ];
+  for (const each of wrong) expect(await answerTo(receiver, { token: each })).toBe(unknown);
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE']) {
+    expect(await answerTo(receiver, { method })).toBe(unknown);
+  }
+  expect(await fixture.inbox()).toEqual([]);
+  expect(receiver.told).toEqual([]);
+});
 
-  it('a delivery is stored even if its URL has a slash after the token', async () => {
-    const receiver = await fixture.receive();
-    const { token } = fixture.attempt;
-    for (const end of ['/', '/?attempt=2']) {
-      expect(await receiver.deliver('{}', { token: token + end })).toMatchObject({ status: 200 });
-    }
-    expect(await fixture.inbox()).toHaveLength(2);
-    expect(receiver.told).toEqual([fixture.attempt.runId, fixture.attempt.runId]);
-  });
+it('a delivery is stored even if its URL has a slash after the token', async () => {
+  const receiver = await fixture.receive();
+  const { token } = fixture.attempt;
+  for (const end of ['/', '/?attempt=2']) {
+    expect(await receiver.deliver('{}', { token: token + end })).toMatchObject({ status: 200 });
+  }
+  expect(await fixture.inbox()).toHaveLength(2);
+  expect(receiver.told).toEqual([fixture.attempt.runId, fixture.attempt.runId]);
+});
 
-  it('the receiver stores only the hash of a token, and no log has a token or a payload', async () => {
-    const receiver = await fixture.receive();
-    const secret = '+4917012345678 mira@nordlys.example';
-    await fixture.warehouse.pool.query(
-      'alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ' +
-        `${secret.length}) not valid`,
-    );
-    fixture.afterwards(() =>
-      fixture.warehouse.pool.query('alter table enrichment.webhook_deliveries drop constraint refusing'),
-    );
-    expect(await receiver.deliver(secret)).toMatchObject({ status: 503, retryAfter: '10' });
-    await receiver.deliver('{}', { token: 'wrong-wrong-wrong-wrong' });
-    await receiver.deliver('x'.repeat(3_000_000)).catch(() => undefined);
-    const logged = receiver.logged();
-    expect(logged).toContain('a delivery could not be stored');
-    for (const hidden of [
-      fixture.attempt.token,
-      'wrong-wrong',
-      secret,
-      'nordlys',
-      Buffer.from(secret).toString('hex'),
-    ]) {
-      expect(logged).not.toContain(hidden);
-    }
-    const rows = await fixture.warehouse.query<{ row: string }>`
-      select a::text as row from enrichment.attempts a`;
-    expect(JSON.stringify(rows)).not.toContain(fixture.attempt.token);
-  });
+it('the receiver stores only the hash of a token, and no log has a token or a payload', async () => {
+  const receiver = await fixture.receive();
+  const secret = '+4917012345678 mira@nordlys.example';
+  await fixture.warehouse.pool.query(
+    'alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ' +
+      `${secret.length}) not valid`,
+  );
+  fixture.afterwards(
+    () => fixture.warehouse.query`alter table enrichment.webhook_deliveries drop constraint refusing`,
+  );
+  expect(await receiver.deliver(secret)).toMatchObject({ status: 503, retryAfter: '10' });
+  await receiver.deliver('{}', { token: 'wrong-wrong-wrong-wrong' });
+  await receiver.deliver('x'.repeat(3_000_000)).catch(() => undefined);
+  const logged = receiver.logged();
+  expect(logged).toContain('a delivery could not be stored');
+  for (const hidden of [
+    fixture.attempt.token,
+    'wrong-wrong',
+    secret,
+    'nordlys',
+    Buffer.from(secret).toString('hex'),
+  ]) {
+    expect(logged).not.toContain(hidden);
+  }
+  const rows = await fixture.warehouse.query<{ row: string }>`
+    select a::text as row from enrichment.attempts a`;
+  expect(JSON.stringify(rows)).not.toContain(fixture.attempt.token);
 });
 
 /** Maximum milliseconds for an answer of the receiver; a shorter time would measure the machine. */
 const serviceWaits = 30_000;
 
-describe('the receiver while the database is unreachable', () => {
-  const throughProxy = async (): Promise<{ proxy: TcpProxy; warehouse: TestWarehouse }> => {
-    const url = new URL(fixture.databaseUrl);
-    const proxy = await startTcpProxy(Number(url.port));
-    url.port = String(proxy.port);
-    // The driver waits two seconds for the answer to a statement.
-    url.searchParams.set('query_timeout', '2000');
-    const warehouse = testWarehouse(openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 }));
-    fixture.afterwards(async () => {
-      await warehouse.close();
-      await proxy.close();
-    });
-    return { proxy, warehouse };
-  };
-
-  it.each<[string, (proxy: TcpProxy) => unknown]>([
-    ['refuses connections', (proxy) => proxy.close()],
-    ['accepts connections but does not respond', (proxy) => proxy.freeze()],
-  ])('the receiver answers 503 while the database %s, and accepts deliveries afterwards', async (_, cut) => {
-    const { proxy, warehouse } = await throughProxy();
-    const receiver = await fixture.receive(warehouse);
-    expect((await receiver.deliver('{"before":1}')).status).toBe(200);
-    await cut(proxy);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(new Set(answers.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['10']));
-    expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(serviceWaits);
-    expect([await receiver.get('/healthz'), await receiver.get('/readyz')]).toEqual([200, 503]);
-    await proxy.reopen();
-    expect((await receiver.deliver('{"after":1}')).status).toBe(200);
-    expect(await receiver.get('/readyz')).toBe(200);
-    const stored = (await fixture.inbox()).map(({ body }) => body.toString());
-    expect(stored).toEqual(['{"before":1}', '{"after":1}']);
-    expect(receiver.told).toHaveLength(2);
+const throughProxy = async (): Promise<{ proxy: TcpProxy; warehouse: TestWarehouse }> => {
+  const url = new URL(fixture.databaseUrl);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  // The driver waits two seconds for the answer to a statement.
+  url.searchParams.set('query_timeout', '2000');
+  const warehouse = testWarehouse(openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 }));
+  fixture.afterwards(async () => {
+    await warehouse.close();
+    await proxy.close();
   });
+  return { proxy, warehouse };
+};
+
+it.each<[string, (proxy: TcpProxy) => unknown]>([
+  ['refuses connections', (proxy) => proxy.close()],
+  ['accepts connections but does not respond', (proxy) => proxy.freeze()],
+])('the receiver answers 503 while the database %s, and accepts deliveries afterwards', async (_, cut) => {
+  const { proxy, warehouse } = await throughProxy();
+  const receiver = await fixture.receive(warehouse);
+  expect((await receiver.deliver('{"before":1}')).status).toBe(200);
+  await cut(proxy);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(new Set(answers.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['10']));
+  expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(serviceWaits);
+  expect([await receiver.get('/healthz'), await receiver.get('/readyz')]).toEqual([200, 503]);
+  await proxy.reopen();
+  expect((await receiver.deliver('{"after":1}')).status).toBe(200);
+  expect(await receiver.get('/readyz')).toBe(200);
+  const stored = (await fixture.inbox()).map(({ body }) => body.toString());
+  expect(stored).toEqual(['{"before":1}', '{"after":1}']);
+  expect(receiver.told).toHaveLength(2);
 });
 
 it('a receiver that closes still answers a delivery that is arriving', async () => {

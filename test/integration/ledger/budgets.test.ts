@@ -20,7 +20,7 @@ const warehouse = await warehouseOfFile({ connections: 10 });
 const tenADay: BudgetLimits = { day: creditsFromWhole(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
-beforeEach(() => warehouse.pool.query('truncate budgets, worker_budgets, budget_changes, budget_alarms'));
+beforeEach(() => warehouse.query`truncate budgets, worker_budgets, budget_changes, budget_alarms`);
 
 /** Reserves one credit for each person. @returns how many people the budgets afford */
 async function spend(people: number, alarmsAt?: readonly number[]): Promise<number> {
@@ -84,11 +84,10 @@ it('enrich budget set refuses a limit below used credits, and names the lowest p
 it('readBudgets() lists the newest runs first, and says whether a limit comes from run options', async () => {
   const runIds = [await runningRun(warehouse, '5'), await runningRun(warehouse, '5')];
   // The newest run has the smallest id.
-  await warehouse.pool.query(
-    `update runs set created_at = clock_timestamp() - make_interval(mins => array_position(
-       array(select run_id from runs where run_id = any($1) order by run_id), run_id)) where run_id = any($1)`,
-    [runIds],
-  );
+  await warehouse.query`
+    update runs set created_at = clock_timestamp() - make_interval(mins => array_position(
+      array(select run_id from runs where run_id = any(${runIds}) order by run_id), run_id))
+    where run_id = any(${runIds})`;
   const [first, last] = runIds.toSorted();
   await setBudget(warehouse.database, `run:${first}`, creditsFromWhole(9), undefined, note);
   const budgets = await readBudgets(warehouse.database, 10);

@@ -12,16 +12,12 @@ let calls = 0;
 async function settledCall(service: string, credits: number, source = 'generic'): Promise<void> {
   calls += 1;
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query(
-    `update runs set options = options || $2::jsonb, source = $3 where run_id = $1`,
-    [runId, JSON.stringify({ service }), source],
-  );
-  await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-       answered_at)
-     values ($1, $2, 1, 'settled', 10, 90, $3, '{}', clock_timestamp())`,
-    [`call-${calls}`, runId, credits],
-  );
+  await warehouse.query`
+    update runs set options = options || ${{ service }}::jsonb, source = ${source} where run_id = ${runId}`;
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
+      answered_at)
+    values (${`call-${calls}`}, ${runId}, 1, 'settled', 10, 90, ${credits}, '{}', clock_timestamp())`;
 }
 
 const askedOf = (service: string) => ({ service, reveal: [], waterfall: [] });

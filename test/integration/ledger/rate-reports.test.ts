@@ -70,10 +70,9 @@ it('one call an hour tests whether a used-up day window has ended', async () => 
   const runId = await runningRun(warehouse);
   const day = (left: number): ReportedWindow => ({ seconds: 86_400, limit: 2_000, used: undefined, left });
   const anHourLater = () =>
-    warehouse.pool.query(
-      `update rate_reports
-       set said_at = said_at - interval '61 minutes', believed_until = believed_until - interval '61 minutes'`,
-    );
+    warehouse.query`
+      update rate_reports
+      set said_at = said_at - interval '61 minutes', believed_until = believed_until - interval '61 minutes'`;
   const askTenTimes = async () =>
     (await Promise.all(Array.from({ length: 10 }, () => ask(runId)))).flatMap((admission) =>
       admission.kind === 'admitted' ? [admission.attemptId] : [],

@@ -158,12 +158,11 @@ describe('a batch that waits for a rate slot', () => {
       update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
     const queue = {
       run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
-        await warehouse.pool.query(
-          `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-           select key_hash(key, $3), 'profile', true, clock_timestamp(), number_lookup_run($2, $3)
-           from run_rows, unnest(keys) as key where run_id = $1`,
-          [night, backfill, service],
-        );
+        await warehouse.query`
+          insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+          select key_hash(key, ${service}), 'profile', true, clock_timestamp(),
+            number_lookup_run(${backfill}, ${service})
+          from run_rows, unnest(keys) as key where run_id = ${night}`;
         await new Promise((resolve) => setTimeout(resolve, 1_100));
         return { kind: 'ran', result: await job() };
       },
@@ -194,5 +193,5 @@ it('no rate slot is reserved for a waiting batch with an expired registration', 
   await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
   expect(await slotsForBackfill()).toBe(4);
   await deleteExpiredBatches(warehouse.database);
-  expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
+  expect(await warehouse.query`select 1 from waiting_batches`).toEqual([]);
 });

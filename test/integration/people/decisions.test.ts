@@ -166,9 +166,8 @@ it('a row is fresh if the person confirmed for its contact is fresh', async () =
   const { lena, byAddress, shared, id } = company();
   await play(id('b'), byAddress, [lena]);
   await play(id('a'), shared, []);
-  await warehouse.pool.query("delete from lookup_history where key_hash = key_hash($1, 'test')", [
-    `email:${shared.email}`,
-  ]);
+  await warehouse.query`
+    delete from lookup_history where key_hash = key_hash(${`email:${shared.email}`}, 'test')`;
   await decide('confirmed', id('a'), lena);
   const row = { ...shared, contactId: id('a') };
   const fresh = await runningRunOf(warehouse, [row]);

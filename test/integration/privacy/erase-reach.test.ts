@@ -46,10 +46,10 @@ it('an erasure by e-mail deletes an answer with the person, although the person 
   const runId = await runningRunOf(warehouse, [{ email: 'asked@orbit.example' }]);
   const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
-  const bodies = () => warehouse.pool.query('select from raw_answers where attempt_id = $1', [attemptId]);
-  expect((await bodies()).rowCount).toBe(1);
+  const bodies = () => warehouse.query`select from raw_answers where attempt_id = ${attemptId}`;
+  expect(await bodies()).toHaveLength(1);
   expect(await erase(warehouse, ['email:zoe@elsewhere.example'], testNote)).toMatchObject({ answers: 1 });
-  expect((await bodies()).rowCount).toBe(0);
+  expect(await bodies()).toHaveLength(0);
 });
 
 it('an erasure by e-mail also deletes an answer that shares only name and employer with the row', async () => {

@@ -24,8 +24,7 @@ it('prune() removes the rows of an ended run, and keeps the facts of the run and
   expect(await prune(warehouse, always, noSignal)).toEqual(measured);
   expect(await outcomesOf(warehouse, runId)).toEqual([]);
   expect(await state()).toEqual(before);
-  const people = await warehouse.pool.query('select from run_people where run_id = $1', [runId]);
-  expect(people.rowCount).toBe(0);
+  expect(await warehouse.query`select from run_people where run_id = ${runId}`).toEqual([]);
 });
 
 it('after prune() removed the rows, the report of a run has outcomes, credits and costs, no coverage', async () => {

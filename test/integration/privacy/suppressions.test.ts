@@ -32,7 +32,7 @@ const note = { by: 'somebody', reason: 'asked us to' };
 
 const warehouse = await warehouseOfFile();
 
-beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
+beforeEach(() => warehouse.query`delete from suppression_entries`);
 
 const put = (...keys: string[]): Promise<number> =>
   warehouse.database.transaction().execute((transaction) => addSuppressions(transaction, keys, note));

@@ -36,25 +36,22 @@ interface Call {
 async function insertCall(runId: string, call: Call): Promise<void> {
   const { id, second, status = 'settled', reserved = '2', settled = '2', answered = '2' } = call;
   const { found = [], answeredAfter = 1 } = call;
-  await warehouse.pool.query(
-    `insert into attempts (
-       attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, credits_answered,
-       found_ids, budget_ids, admitted_at, answered_at)
-     values ($1, $2, 1, $3, 2, $4, $5, $6, $7, array['run:' || $2],
-       timestamptz '2026-11-21 09:00:00Z' + $8 * interval '1 second',
-       timestamptz '2026-11-21 09:00:00Z' + ($8 + $9::int) * interval '1 second')`,
-    [id, runId, status, reserved, settled, answered, found, second, answeredAfter],
-  );
+  await warehouse.query`
+    insert into attempts (
+      attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, credits_answered,
+      found_ids, budget_ids, admitted_at, answered_at)
+    values (${id}, ${runId}, 1, ${status}, 2, ${reserved}, ${settled}, ${answered}, ${found}, ${[`run:${runId}`]},
+      timestamptz '2026-11-21 09:00:00Z' + ${second} * interval '1 second',
+      timestamptz '2026-11-21 09:00:00Z' + (${second} + ${answeredAfter}::int) * interval '1 second')`;
 }
 
 /** Inserts the people of a call: row numbers, and the person that was written to each row. */
 async function insertPeople(runId: string, attemptId: string, people: readonly [number, string | null][]) {
   for (const [index, [row, person]] of people.entries())
-    await warehouse.pool.query(
-      'insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome, person_id) ' +
-        'values ($1, $2, $3, $4, $5, $6)',
-      [attemptId, index, runId, row, person === null ? 'identity_mismatch' : 'enriched', person],
-    );
+    await warehouse.query`
+      insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome, person_id)
+      values (${attemptId}, ${index}, ${runId}, ${row},
+        ${person === null ? 'identity_mismatch' : 'enriched'}, ${person})`;
 }
 
 async function insertDelivery(
@@ -62,13 +59,12 @@ async function insertDelivery(
   attemptId: string,
   delivery: { subject: string; credits: string; status?: string; second: number },
 ): Promise<void> {
-  await warehouse.pool.query(
-    `insert into webhook_deliveries (
-       delivery_id, attempt_id, run_id, body, body_sha256, status, subject, credits, received_at)
-     values (gen_random_uuid()::text, $1, $2, '', '', $3, $4, $5,
-       timestamptz '2026-11-21 09:00:00Z' + $6 * interval '1 second')`,
-    [attemptId, runId, delivery.status ?? 'applied', delivery.subject, delivery.credits, delivery.second],
-  );
+  await warehouse.query`
+    insert into webhook_deliveries (
+      delivery_id, attempt_id, run_id, body, body_sha256, status, subject, credits, received_at)
+    values (gen_random_uuid()::text, ${attemptId}, ${runId}, '', '', ${delivery.status ?? 'applied'},
+      ${delivery.subject}, ${delivery.credits},
+      timestamptz '2026-11-21 09:00:00Z' + ${delivery.second} * interval '1 second')`;
 }
 
 async function insertContact(runId: string, contactId: string, fields: Readonly<Record<string, string>>) {
@@ -98,19 +94,14 @@ await warehouse.query`
   mapping = '{"Email": "email"}', plan_hash = 'cafe',
   options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
   created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = ${runId}`;
-await warehouse.pool.query(
-  `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' ` +
-    'end where run_id = $1',
-  [
-    runId,
-    '["one@orbit.example", "Pilot\\u0000", "", ""]',
-    '["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]',
-  ],
-);
-await warehouse.pool.query(
-  `insert into budgets (budget_id, credits_limit, reserved, settled) values ($1, 100, 18, 23.5)`,
-  [`run:${runId}`],
-);
+await warehouse.query`
+  update run_rows set raw = case row_number
+    when 1 then ${'["one@orbit.example", "Pilot\\u0000", "", ""]'}
+    when 2 then ${'["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]'}
+    else '["", " ", "", "[]"]'
+  end where run_id = ${runId}`;
+await warehouse.query`
+  insert into budgets (budget_id, credits_limit, reserved, settled) values (${`run:${runId}`}, 100, 18, 23.5)`;
 
 // Both people are written, and phones for 8.5 come: the dearer of two bodies about the same people is the bill.
 await insertCall(runId, { id: 'a-1', second: 0, settled: '10.5', found: ['p-1', 'p-2'] });
@@ -130,28 +121,14 @@ await warehouse.query`
   insert into quarantined_people (attempt_id, match_index, reason)
   values ('a-2', 1, 'it fits no person who was asked for')`;
 // This call never got an answer, and the operator has set its cost to 2 credits.
-await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
+const lost = { answered: null, answeredAfter: null };
+await insertCall(runId, { id: 'a-3', second: 2, ...lost });
 await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
 await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'applied', second: 40 });
-await insertCall(runId, {
-  id: 'a-5',
-  second: 40,
-  status: 'unknown',
-  reserved: '18',
-  settled: null,
-  answered: null,
-  answeredAfter: null,
-});
+await insertCall(runId, { id: 'a-5', second: 40, status: 'unknown', reserved: '18', settled: null, ...lost });
 // The price of a delivery to an unknown call stays reserved until the operator decides.
 await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'applied', second: 45 });
-await insertCall(runId, {
-  id: 'a-6',
-  second: 41,
-  status: 'released',
-  settled: '0',
-  answered: null,
-  answeredAfter: null,
-});
+await insertCall(runId, { id: 'a-6', second: 41, status: 'released', settled: '0', ...lost });
 
 await insertContact(runId, 'contact-1', {
   email: 'one@orbit.example',
@@ -258,14 +235,15 @@ it.each(reportFormats)('the report of a run has no personal data as %s', (format
 });
 
 it('the report of a run compares contacts with a file of known values, by record id or e-mail', async () => {
-  const folder = temporaryFolder(onTestFinished);
-  const truth = join(folder, 'truth.csv');
-  writeFileSync(
-    truth,
+  const truth = join(temporaryFolder(onTestFinished), 'truth.csv');
+  const comparedWith = (content: string) => {
+    writeFileSync(truth, content);
+    return gatherReport(warehouse, runId, { rateLimits, now, truth });
+  };
+  const known = await comparedWith(
     '\ufeffcontact_id;Email;Title\ncontact-1;ONE@orbit.example;Pilot\n' +
       'contact-2;;Cook\ncontact-9;x@orbit.example;\n',
   );
-  const known = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
   expect(known.evaluation).toMatchObject({
     source: 'generic',
     key: 'contact_id',
@@ -277,18 +255,16 @@ it('the report of a run compares contacts with a file of known values, by record
     ],
   });
   expect(renderReport(known, 'html')).toContain('Compared with known values');
-  writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
   await warehouse.query`
     insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
-    values ('generic', 'contact-1', ${report.run.run_id}, 1, '{one@orbit.example}', '{}')
+    values ('generic', 'contact-1', ${runId}, 1, '{one@orbit.example}', '{}')
     on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`;
-  const byEmail = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
+  const byEmail = await comparedWith('email,title\none@orbit.example,Admiral\n');
   expect(byEmail.evaluation).toMatchObject({
     key: 'email',
     fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
   });
-  writeFileSync(truth, 'contact_id,Job title\ncontact-1,Pilot\n');
-  await expect(gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth })).rejects.toMatchObject({
+  await expect(comparedWith('contact_id,Job title\ncontact-1,Pilot\n')).rejects.toMatchObject({
     type: 'truth.unreadable',
     next: expect.stringContaining('title') as string,
   });

@@ -194,10 +194,9 @@ describe('a schedule that runs every new file', () => {
     const other = (await stagedRun(warehouse, [])).runId;
     // A claim can have the id of the person, which an answer has named, and not a key of the row.
     for (const row of [1, 2])
-      await warehouse.pool.query(
-        `insert into claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, $3)`,
-        [`person:${row}`, other, row],
-      );
+      await warehouse.query`
+        insert into claims (identity_key, service, run_id, row_number)
+        values (${`person:${row}`}, 'sandbox', ${other}, ${row})`;
     await leave(run!, 'in_flight', other);
     await finish([run!]);
     expect(await begin(choice)).toEqual([]);

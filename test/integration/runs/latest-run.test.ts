@@ -53,10 +53,8 @@ it('getRun() finds a run by the last part of its id, and refuses a part that two
   await begin('b.csv', 'finished', 'hand');
   await warehouse.query`delete from enrichment_internal.notifications`;
   const rename = (file: string): Promise<unknown> =>
-    warehouse.pool.query(`update enrichment.runs set run_id = $1 where file_name = $2`, [
-      `${file}-0a1b2c`,
-      file,
-    ]);
+    warehouse.query`
+      update enrichment.runs set run_id = ${`${file}-0a1b2c`} where file_name = ${file}`;
   await rename('a.csv');
   expect((await getRun(warehouse, '0a1b2c')).runId).toBe('a.csv-0a1b2c');
   await rename('b.csv');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { judgePilot, restartMatchRate, checkMatchRate } from '../../../src/runs/quality-gates.ts';
 import { markAttemptUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -22,10 +22,8 @@ async function plannedRun(options: object): Promise<string> {
     return { keys: [`key-${runs}-${index}`], email, contactId: `contact-${runs}-${index}` };
   });
   const { runId } = await stagedRun(warehouse, rows);
-  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
-    runId,
-    JSON.stringify({ pilot: 12, ...options }),
-  ]);
+  await warehouse.query`
+    update runs set options = options || ${{ pilot: 12, ...options }}::jsonb where run_id = ${runId}`;
   await planRun({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 }, runId);
   await setRunStatus(warehouse, runId, 'running', undefined);
   return runId;
@@ -46,10 +44,7 @@ async function answer(runId: string, found: number, phones?: readonly string[]):
         runId,
         rowNumber: row.row_number,
         ...(phones && { phones }),
-        person: {
-          id: `${runId}-${row.row_number}`,
-          ...(index % 2 === 0 && { email: 'x@y.example' }),
-        },
+        person: { id: `${runId}-${row.row_number}`, ...(index % 2 === 0 && { email: 'x@y.example' }) },
       });
   }
   await warehouse.query`
@@ -106,54 +101,44 @@ it.each([
   },
 );
 
-describe('the quality gate of the match rate', () => {
-  /** A run whose 12 calls found one person in ten. */
-  async function poorRun(): Promise<string> {
-    const runId = await plannedRun({});
-    for (let call = 1; call <= 12; call += 1) {
-      const attempt = `${runId}-${call}`;
-      await warehouse.query`
-        insert into attempts (
-          attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
-        values (${attempt}, ${runId}, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`;
-      await warehouse.pool.query(
-        `insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
-         select $1, n, $2, n, case when n = 0 then 'enriched' else 'not_found' end from generate_series(0, 9) n`,
-        [attempt, runId],
-      );
-    }
-    return runId;
+/** A run whose 12 calls found one person in ten. */
+async function poorRun(): Promise<string> {
+  const runId = await plannedRun({});
+  for (let call = 1; call <= 12; call += 1) {
+    const attempt = `${runId}-${call}`;
+    await warehouse.query`
+      insert into attempts (
+        attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+      values (${attempt}, ${runId}, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`;
+    await warehouse.query`
+      insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
+      select ${attempt}, n, ${runId}, n, case when n = 0 then 'enriched' else 'not_found' end
+      from generate_series(0, 9) n`;
   }
+  return runId;
+}
 
-  it('the quality gate of the match rate does not pause a run that has no people left to request', async () => {
-    const runId = await poorRun();
-    await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
-    expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
-  });
+it('the quality gate of the match rate does not pause a run that has no people left to request', async () => {
+  const runId = await poorRun();
+  await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
+  expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
+});
 
-  it('the quality gate counts the last 120 people, and begins anew after restartMatchRate()', async () => {
-    const runId = await poorRun();
-    expect(await checkMatchRate(warehouse, runId, null)).toBeUndefined();
-    // Each check reports the low match rate until the run is paused, because the pause may fail.
-    for (let check = 1; check <= 2; check += 1)
-      expect((await checkMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
-    await restartMatchRate(warehouse, runId);
-    expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
-  });
+it('the quality gate counts the last 120 people, and begins anew after restartMatchRate()', async () => {
+  const runId = await poorRun();
+  expect(await checkMatchRate(warehouse, runId, null)).toBeUndefined();
+  // Each check reports the low match rate until the run is paused, because the pause may fail.
+  for (let check = 1; check <= 2; check += 1)
+    expect((await checkMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
+  await restartMatchRate(warehouse, runId);
+  expect(await checkMatchRate(warehouse, runId, 0.4)).toBeUndefined();
 });
 
 it('with --on-unknown retry, people of an unknown call are requested a second but not a third time', async () => {
   const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
   expect((await getRun(warehouse, runId)).plan?.credits.worst_case).toBe('120');
   const ask = async (): Promise<void> => {
-    const admission = await admit(
-      warehouse.database,
-      {
-        runId,
-        rowNumbers: [1, 2],
-      },
-      { budgets },
-    );
+    const admission = await admit(warehouse.database, { runId, rowNumbers: [1, 2] }, { budgets });
     if (admission.kind !== 'admitted') throw new Error(admission.kind);
     await markAttemptUnknown(warehouse, admission.attemptId, 'a test');
   };

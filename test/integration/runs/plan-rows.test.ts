@@ -187,89 +187,86 @@ it('the hash of a plan is the same for the same file, and changes if an outcome 
   expect((await planRows(warehouse, again.runId, testLookupRequest)).plan_hash).not.toBe(first.plan_hash);
 });
 
-describe('openPage()', () => {
-  it('openPage() skips people who became fresh while it waited for the lock on their claims', async () => {
-    const runId = await plannedRun(warehouse, [{ keys: ['email:race'] }]);
-    const recording = await warehouse.pool.connect();
-    await recording.query('begin');
-    await recording.query(
-      `insert into claims (service, identity_key, run_id, row_number) values ('test', 'email:race', 'other', 1)`,
-    );
-    await recording.query('commit');
-    await recording.query('begin');
-    await recording.query(`delete from claims where identity_key = 'email:race'`);
-    await insertLookup(recording, { key: 'email:race' });
-    const opening = open(runId);
-    await untilLockAwaited(warehouse);
-    await recording.query('commit');
-    recording.release();
-    expect(await opening).toEqual({ batches: [], people: 0 });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-    const claims = await warehouse.query`select 1 from claims where identity_key = 'email:race'`;
-    expect(claims).toEqual([]);
-  });
+it('openPage() skips people who became fresh while it waited for the lock on their claims', async () => {
+  const runId = await plannedRun(warehouse, [{ keys: ['email:race'] }]);
+  const recording = await warehouse.pool.connect();
+  await recording.query('begin');
+  await recording.query(
+    `insert into claims (service, identity_key, run_id, row_number) values ('test', 'email:race', 'other', 1)`,
+  );
+  await recording.query('commit');
+  await recording.query('begin');
+  await recording.query(`delete from claims where identity_key = 'email:race'`);
+  await insertLookup(recording, { key: 'email:race' });
+  const opening = open(runId);
+  await untilLockAwaited(warehouse);
+  await recording.query('commit');
+  recording.release();
+  expect(await opening).toEqual({ batches: [], people: 0 });
+  expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
+  const claims = await warehouse.query`select 1 from claims where identity_key = 'email:race'`;
+  expect(claims).toEqual([]);
+});
 
-  it('openPage() claims its people, so only one of two runs requests the same person', async () => {
-    const row = { keys: ['email:w1'] };
-    const runs = [await plannedRun(warehouse, [row]), await plannedRun(warehouse, [row])];
-    const opened = await Promise.all(runs.map((runId) => open(runId)));
-    expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
-  });
+it('openPage() claims its people, so only one of two runs requests the same person', async () => {
+  const row = { keys: ['email:w1'] };
+  const runs = [await plannedRun(warehouse, [row]), await plannedRun(warehouse, [row])];
+  const opened = await Promise.all(runs.map((runId) => open(runId)));
+  expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
+});
 
-  /** An earlier answer has named a person with these keys. */
-  async function answered(...keys: string[]): Promise<void> {
-    await warehouse.pool.query(
-      `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys,
-         match_keys, facts)
-       values ('test', $1, $1, 'answer', now() - interval '1 year', 'run-of-the-log', 'attempt-of-the-log', $2, $3,
-         '{}')`,
-      [keys[0], keys, matchKeysWithHashes(keys)],
-    );
-    await warehouse.query`
-      insert into person_keys (key, service, person_key)
-      select unnest(${matchKeysWithHashes(keys)}::integer[]), 'test', ${keys[0]}`;
-  }
+/** An earlier answer has named a person with these keys. */
+async function answered(...keys: string[]): Promise<void> {
+  await warehouse.query`
+    insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys,
+      match_keys, facts)
+    values ('test', ${keys[0]}, ${keys[0]}, 'answer', now() - interval '1 year', 'run-of-the-log',
+      'attempt-of-the-log', ${keys}, ${matchKeysWithHashes(keys)},
+      '{}')`;
+  await warehouse.query`
+    insert into person_keys (key, service, person_key)
+    select unnest(${matchKeysWithHashes(keys)}::integer[]), 'test', ${keys[0]}`;
+}
 
-  it('openPage() gives a known person to only one of two runs that have different keys of the person', async () => {
-    await answered('person:k1', 'email:k1', 'profile:k1');
-    const first = await plannedRun(warehouse, [{ keys: ['email:k1'] }]);
-    const second = await plannedRun(warehouse, [{ keys: ['profile:k1'] }]);
-    for (const runId of [first, second]) await open(runId);
-    expect(await outcomesOf(warehouse, first)).toEqual([null]);
-    expect(await outcomesOf(warehouse, second)).toEqual(['in_flight']);
-  });
+it('openPage() gives a known person to only one of two runs that have different keys of the person', async () => {
+  await answered('person:k1', 'email:k1', 'profile:k1');
+  const first = await plannedRun(warehouse, [{ keys: ['email:k1'] }]);
+  const second = await plannedRun(warehouse, [{ keys: ['profile:k1'] }]);
+  for (const runId of [first, second]) await open(runId);
+  expect(await outcomesOf(warehouse, first)).toEqual([null]);
+  expect(await outcomesOf(warehouse, second)).toEqual(['in_flight']);
+});
 
-  it('openPage() skips a person who is in another open page of the run under another key', async () => {
-    await answered('person:k8', 'email:k8', 'profile:k8');
-    const between = Array.from({ length: peoplePerPage }, (_, index) => ({
-      keys: [`email:between-${index}`],
-    }));
-    const rows = [{ keys: ['email:k8'] }, ...between, { keys: ['profile:k8'] }];
-    const runId = await plannedRun(warehouse, rows);
-    for (const page of [1, 2, 1]) await open(runId, page);
-    const outcomes = await outcomesOf(warehouse, runId);
-    expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
-  });
+it('openPage() skips a person who is in another open page of the run under another key', async () => {
+  await answered('person:k8', 'email:k8', 'profile:k8');
+  const between = Array.from({ length: peoplePerPage }, (_, index) => ({
+    keys: [`email:between-${index}`],
+  }));
+  const rows = [{ keys: ['email:k8'] }, ...between, { keys: ['profile:k8'] }];
+  const runId = await plannedRun(warehouse, rows);
+  for (const page of [1, 2, 1]) await open(runId, page);
+  const outcomes = await outcomesOf(warehouse, runId);
+  expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
+});
 
-  it('a person who was looked up by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
-    const email = 'h3@orbit.example';
-    const [md5, sha256] = emailHashes(email);
-    const runId = await plannedRun(warehouse, [{ hashedEmail: md5! }]);
-    await answered('person:h3', `email:${email}`);
-    await remember(`email:${email}`, 'enriched', 60);
+it('a person who was looked up by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
+  const email = 'h3@orbit.example';
+  const [md5, sha256] = emailHashes(email);
+  const runId = await plannedRun(warehouse, [{ hashedEmail: md5! }]);
+  await answered('person:h3', `email:${email}`);
+  await remember(`email:${email}`, 'enriched', 60);
 
-    expect(await planned([{ hashedEmail: sha256! }, { keys: ['hash:other'] }])).toEqual(['fresh', null]);
-    expect(await open(runId)).toMatchObject({ people: 0 });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-  });
+  expect(await planned([{ hashedEmail: sha256! }, { keys: ['hash:other'] }])).toEqual(['fresh', null]);
+  expect(await open(runId)).toMatchObject({ people: 0 });
+  expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
+});
 
-  it('openPage() returns the same batches when it is called again', async () => {
-    const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
-    const runId = await plannedRun(warehouse, rows);
-    const first = await open(runId);
-    expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
-    expect(await open(runId)).toEqual(first);
-  });
+it('openPage() returns the same batches when it is called again', async () => {
+  const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
+  const runId = await plannedRun(warehouse, rows);
+  const first = await open(runId);
+  expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
+  expect(await open(runId)).toEqual(first);
 });
 
 describe('people who opted out of calls', () => {
