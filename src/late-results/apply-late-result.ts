@@ -71,13 +71,31 @@ async function apply(
   const call = await lockCall(transaction, attemptId);
   if (call.status === 'admitted') return 'waiting';
   if (!(await isDigested(transaction, attemptId))) return 'not-digested';
-  const stored = await lockDelivery(transaction, deliveryId);
+  // A repeated delivery has the bytes of another delivery of the call that has taken effect.
+  const {
+    rows: [stored],
+  } = await sql<{ status: DeliveryStatus; isRepeated: boolean; isBodyDropped: boolean }>`
+    select d.status,
+      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
+        and same.body_sha256 = d.body_sha256 and same.status = 'applied'
+        and same.delivery_id <> d.delivery_id) as "isRepeated",
+      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
+        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped"
+    from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
+  `.execute(transaction);
   if (stored?.status !== 'received') return 'done-before';
   const end = async (
-    status: Marking['status'],
-    marking: Omit<Marking, 'status'>,
-  ): Promise<Marking['status']> => {
-    await markDelivery(transaction, deliveryId, call, { status, ...marking });
+    status: Exclude<DeliveryStatus, 'received'>,
+    { reason, subject, results, personIds, credits, dropsBody = false }: Marking,
+  ) => {
+    await sql`
+      update webhook_deliveries
+      set status = ${status}, reason = ${reason}, applied_at = clock_timestamp(), late = late or ${call.runEnded},
+        subject = ${subject ?? null}, covers = ${results?.covers ?? []}::text[],
+        brings = ${results?.brings ?? []}::text[], person_ids = ${personIds ?? []}::text[],
+        credits = ${credits ?? null}::numeric, body = case when not ${dropsBody} then body end
+      where delivery_id = ${deliveryId}
+    `.execute(transaction);
     return status;
   };
   if (stored.isRepeated)
@@ -141,29 +159,6 @@ async function apply(
   await markResultsFilled(transaction, call, deliveryId, results);
   await settleLateCredits(transaction, attemptId);
   return status;
-}
-
-interface StoredDelivery {
-  readonly status: DeliveryStatus;
-  /** True if another delivery of the call with the same bytes has already taken effect. */
-  readonly isRepeated: boolean;
-  readonly isBodyDropped: boolean;
-}
-
-async function lockDelivery(
-  transaction: Transaction<Tables>,
-  deliveryId: string,
-): Promise<StoredDelivery | undefined> {
-  const { rows } = await sql<StoredDelivery>`
-    select d.status,
-      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-        and same.body_sha256 = d.body_sha256 and same.status = 'applied'
-        and same.delivery_id <> d.delivery_id) as "isRepeated",
-      exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped"
-    from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
-  `.execute(transaction);
-  return rows[0];
 }
 
 interface PersonOfCall {
@@ -274,7 +269,6 @@ function reasonOf(
 }
 
 interface Marking {
-  readonly status: Exclude<DeliveryStatus, 'received'>;
   readonly reason: string | null;
   readonly subject?: string;
   readonly results?: DeliveredResults;
@@ -282,22 +276,6 @@ interface Marking {
   readonly credits?: string | null;
   /** True if the body must be removed, because it names a person on the suppression list. */
   readonly dropsBody?: boolean;
-}
-
-async function markDelivery(
-  transaction: Transaction<Tables>,
-  deliveryId: string,
-  call: LockedCall,
-  { status, reason, subject, results, personIds, credits, dropsBody }: Marking,
-): Promise<void> {
-  await sql`
-    update webhook_deliveries
-    set status = ${status}, reason = ${reason}, applied_at = clock_timestamp(), late = late or ${call.runEnded},
-      subject = ${subject ?? null}, covers = ${results?.covers ?? []}::text[],
-      brings = ${results?.brings ?? []}::text[], person_ids = ${personIds ?? []}::text[],
-      credits = ${credits ?? null}::numeric, body = case when not ${dropsBody ?? false} then body end
-    where delivery_id = ${deliveryId}
-  `.execute(transaction);
 }
 
 /** A person in a delivery, with the id that the answer of the call has for this person. */

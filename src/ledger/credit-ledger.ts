@@ -164,16 +164,10 @@ export async function readPeriodBudgets(database: Kysely<Tables>): Promise<reado
 /** The operator's limit. `default`: of the settings or the run. `used`: the used credits, so that spending stops. */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
 
-/** A limit before and after the change; null: no limit. */
-export interface LimitChange {
-  readonly budgetId: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
 /**
  * Sets the limit of a budget by command, above the settings of all workers. A limit below the used credits is refused,
- * because calls in flight may spend them; a lower default becomes the used credits.
+ * because calls in flight may spend them; a lower default becomes the used credits. Returns the limits before and after
+ * as text; null: no limit.
  *
  * @param budgetId as in table `budgets`; a day or month may be in the future
  * @throws Problem `budget.below-used`
@@ -183,17 +177,31 @@ export async function setBudget(
   budgetId: string,
   wanted: WantedLimit,
   ownDefault: Credits | undefined,
-  note: DecisionNote,
-): Promise<LimitChange> {
+  { by, reason }: DecisionNote,
+) {
   return database.transaction().execute(async (transaction) => {
-    const budget = await lockBudget(transaction, budgetId, ownDefault);
-    if (wanted === 'default') {
-      const limit = await defaultLimit(transaction, budgetId, ownDefault);
-      return writeLimit(transaction, budget, { limit, byCommand: false }, note);
-    }
-    const { used } = budget;
-    const limit = wanted === 'used' ? used : wanted === 'none' ? null : formatCredits(wanted);
-    if (isBelow(limit, used))
+    // Without a command, the limit of the worker that started last counts, or else that of this process.
+    const { rows: workers } = await sql<{ limit: string | null }>`
+      select trim_scale(credits_limit)::text as "limit"
+      from worker_budgets
+      where period = split_part(${budgetId}, ':', 1)
+    `.execute(transaction);
+    const own = ownDefault === undefined ? null : formatCredits(ownDefault);
+    const byDefault = workers[0] ? workers[0].limit : own;
+    await insertBudget(transaction, budgetId, byDefault);
+    const { rows } = await sql<{ before: string | null; used: string; wasByCommand: boolean }>`
+      select trim_scale(credits_limit)::text as before, trim_scale(settled + reserved)::text as used,
+        set_by_command as "wasByCommand"
+      from budgets
+      where budget_id = ${budgetId}
+      for update
+    `.execute(transaction);
+    const { before, used, wasByCommand } = rows[0]!;
+    const byCommand = wanted !== 'default';
+    const limits = { default: byDefault, used, none: null };
+    const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : limits[wanted];
+    const isBelow = limit !== null && parseStoredCredits(limit) < parseStoredCredits(used);
+    if (isBelow && byCommand)
       throw new UsageProblem(
         'budget.below-used',
         `${formatCount(used, 'credit')} of budget ${budgetId} ` +
@@ -203,31 +211,17 @@ export async function setBudget(
           next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,
         },
       );
-    return writeLimit(transaction, budget, { limit, byCommand: true }, note);
-  });
-}
-
-/** Stores a limit, but not below the settled and reserved credits. A command that changes nothing is not recorded. */
-async function writeLimit(
-  transaction: Transaction<Tables>,
-  { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
-  { limit: wanted, byCommand }: Limit,
-  { by, reason }: DecisionNote,
-): Promise<LimitChange> {
-  const limit = isBelow(wanted, used) ? used : wanted;
-  await sql`
-    update budgets set credits_limit = ${limit}, set_by_command = ${byCommand} where budget_id = ${budgetId}
-  `.execute(transaction);
-  if (limit !== before || byCommand !== wasByCommand)
+    const after = isBelow ? used : limit;
     await sql`
-      insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
-      values (${budgetId}, ${before}, ${limit}, ${by}, ${reason ?? null})
+      update budgets set credits_limit = ${after}, set_by_command = ${byCommand} where budget_id = ${budgetId}
     `.execute(transaction);
-  return { budgetId, before, after: limit };
-}
-
-function isBelow(limit: string | null, used: string): boolean {
-  return limit !== null && parseStoredCredits(limit) < parseStoredCredits(used);
+    if (after !== before || byCommand !== wasByCommand)
+      await sql`
+        insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
+        values (${budgetId}, ${before}, ${after}, ${by}, ${reason ?? null})
+      `.execute(transaction);
+    return { budgetId, before, after };
+  });
 }
 
 /** Id of the budget of the current day or month, by the database's clock, such as `day:2026-11-21`. */
@@ -238,56 +232,11 @@ export async function currentBudgetId(database: Kysely<Tables>, period: BudgetPe
   return result.rows[0]!.name;
 }
 
-interface Limit {
-  readonly limit: string | null;
-  /** True if the limit was set by command; false if it comes from settings. */
-  readonly byCommand: boolean;
-}
-
-interface LockedBudget extends Limit {
-  readonly budgetId: string;
-  readonly used: string;
-}
-
-/** Locks the row of a budget. A missing budget is created with its default limit. */
-async function lockBudget(
-  transaction: Transaction<Tables>,
-  budgetId: string,
-  ownDefault: Credits | undefined,
-): Promise<LockedBudget> {
-  const limit = await defaultLimit(transaction, budgetId, ownDefault);
-  await insertBudget(transaction, budgetId, limit);
-  const { rows } = await sql<LockedBudget>`
-    select budget_id as "budgetId", set_by_command as "byCommand", trim_scale(credits_limit)::text as "limit",
-      trim_scale(settled + reserved)::text as used
-    from budgets
-    where budget_id = ${budgetId}
-    for update
-  `.execute(transaction);
-  return rows[0]!;
-}
-
-/** The limit of a budget without a command: from the worker that started last, or else from this process. */
-async function defaultLimit(
-  transaction: Transaction<Tables>,
-  budgetId: string,
-  ownDefault: Credits | undefined,
-): Promise<string | null> {
-  const { rows } = await sql<{ limit: string | null }>`
-    select trim_scale(credits_limit)::text as "limit" from worker_budgets where period = split_part(${budgetId}, ':', 1)
-  `.execute(transaction);
-  if (rows[0]) return rows[0].limit;
-  return ownDefault === undefined ? null : formatCredits(ownDefault);
-}
-
 /** A budget as `enrich budget show` prints it. Credits are decimals as text; null means no limit. */
 export interface BudgetFacts {
   readonly budget: string;
   readonly limit: string | null;
-  /**
-   * Where the limit comes from. `options` is `--max-credits`, or MAX_CREDITS_PER_RUN of the command that started the
-   * run.
-   */
+  /** Where the limit comes from. `options`: --max-credits, or MAX_CREDITS_PER_RUN of the command that began the run. */
   readonly set_by: 'command' | 'options' | 'settings';
   readonly settled: string;
   readonly reserved: string;

@@ -119,7 +119,12 @@ export async function erase(
     await hideSuppressedPeople(transaction, traces.attemptIds, traces.personIds);
     await eraseFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
-    await eraseDecisions(transaction, traces);
+    await sql`delete from contact_decisions where ${isAboutPeople(traces.people)}`.execute(transaction);
+    // A record with two people keeps the decisions about the other person.
+    await sql`
+      delete from contact_decisions
+      where ${isOfContacts(traces.records)} and record_hash = any(${traces.recordHashes}::text[])
+    `.execute(transaction);
     await digestQueued(transaction, database);
     // The digest has already ended the matches of the person.
     await sql`delete from contact_matches where ${isAboutPeople(traces.people)}`.execute(transaction);
@@ -224,15 +229,4 @@ async function eraseRecords(
 
 function isOfContacts(contacts: readonly ContactKey[]) {
   return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
-}
-
-/** Removes the decisions about the person. A record with two people keeps those about the other person. */
-async function eraseDecisions(
-  transaction: Transaction<Tables>,
-  { people, records, recordHashes }: PersonTraces,
-): Promise<void> {
-  await sql`delete from contact_decisions where ${isAboutPeople(people)}`.execute(transaction);
-  await sql`
-    delete from contact_decisions where ${isOfContacts(records)} and record_hash = any(${recordHashes}::text[])
-  `.execute(transaction);
 }

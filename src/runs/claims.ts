@@ -31,40 +31,16 @@ export function claimsOfOtherRuns(
     order by k.row_number, c.run_id, c.row_number`;
 }
 
-/** Claims people, so that no other run calls the service for them. Rows of claimed people become `in_flight`. */
-async function claimPeople(
-  transaction: Transaction<Tables>,
-  { runId, service }: { readonly runId: string; readonly service: string },
-  keys: RawBuilder<unknown>,
-): Promise<void> {
-  // Claims are inserted in the order of keys, so that two runs with the same people cannot deadlock.
-  await sql`
-    insert into claims (identity_key, service, run_id, row_number)
-    select k.identity_key, ${service}, ${runId}, min(k.row_number)
-    from ${keys} k join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
-    group by k.identity_key order by k.identity_key
-    on conflict (identity_key, service) do nothing
-  `.execute(transaction);
-  await sql`
-    with taken as (${claimsOfOtherRuns({ runId, service }, keys)}), dropped as (
-      update run_rows r set outcome = 'in_flight', reason = ${withEarlierNote(sql`t.reason`)},
-        claimed_by_run_id = t.claimed_by_run_id, claimed_by_row_number = t.claimed_by_row_number
-      from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
-      returning r.row_number
-    )
-    delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
-  `.execute(transaction);
-}
-
 /**
- * Claims people by the keys of their rows and by their known id, because rows of one person may have different keys.
- * The first of these rows represents the person, and the others become `duplicate`.
+ * Claims people, so that no other run calls the service for them, by the keys of their rows and by their known id. Rows
+ * of people that another run has claimed become `in_flight`. Rows of one person may have different keys: the first row
+ * represents the person, and the others become `duplicate`.
  *
  * @param keys a relation of `identity_key` and `row_number`
  */
 export async function claimKnownPeople(
   transaction: Transaction<Tables>,
-  run: { readonly runId: string; readonly service: string },
+  { runId, service }: { readonly runId: string; readonly service: string },
   keys: RawBuilder<unknown>,
 ): Promise<void> {
   const claimed = sql`claimed_keys`;
@@ -82,7 +58,7 @@ export async function claimKnownPeople(
         select id.identity_key
         from observation_log o
         cross join unnest(o.identity_keys) as id (identity_key)
-        where o.service = ${run.service}
+        where o.service = ${service}
           and o.identity_keys @> array[k.identity_key]
           and starts_with(id.identity_key, 'person:')
           and o.kind = 'answer'
@@ -93,7 +69,23 @@ export async function claimKnownPeople(
     group by row_number
     having count(distinct person) = 1
   `.execute(transaction);
-  await claimPeople(transaction, run, claimed);
+  // Claims are inserted in the order of keys, so that two runs with the same people cannot deadlock.
+  await sql`
+    insert into claims (identity_key, service, run_id, row_number)
+    select k.identity_key, ${service}, ${runId}, min(k.row_number)
+    from ${claimed} k join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
+    group by k.identity_key order by k.identity_key
+    on conflict (identity_key, service) do nothing
+  `.execute(transaction);
+  await sql`
+    with taken as (${claimsOfOtherRuns({ runId, service }, claimed)}), dropped as (
+      update run_rows r set outcome = 'in_flight', reason = ${withEarlierNote(sql`t.reason`)},
+        claimed_by_run_id = t.claimed_by_run_id, claimed_by_row_number = t.claimed_by_row_number
+      from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
+      returning r.row_number
+    )
+    delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
+  `.execute(transaction);
   // An earlier page may hold the claim for a row with an unknown call. `offset 0` makes PostgreSQL use the index on
   // keys. The run is compared outside of the subquery, because by the index on runs PostgreSQL read all claims of the
   // run for each key (1 s per page).
@@ -105,18 +97,18 @@ export async function claimKnownPeople(
       from known_people k
       cross join lateral (
         select row_number, run_id from claims
-        where identity_key = k.identity_key and service = ${run.service}
+        where identity_key = k.identity_key and service = ${service}
         offset 0
       ) c
-      join run_rows r on r.run_id = ${run.runId} and r.row_number = k.row_number and r.outcome is null
-      where c.run_id = ${run.runId}
+      join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
+      where c.run_id = ${runId}
     ), dropped as (
       update run_rows r set outcome = 'duplicate', reason = ${withEarlierNote(sql`${samePersonPrefix} || first_row`)}
       from represented p
-      where r.run_id = ${run.runId} and r.row_number = p.row_number and p.row_number <> first_row
+      where r.run_id = ${runId} and r.row_number = p.row_number and p.row_number <> first_row
       returning r.row_number
     )
-    delete from claims c using dropped d where c.run_id = ${run.runId} and c.row_number = d.row_number
+    delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
   `.execute(transaction);
 }
 

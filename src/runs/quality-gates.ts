@@ -162,21 +162,8 @@ export async function checkMatchRate(
   minimum: number | null,
 ): Promise<PauseReason | undefined> {
   if (minimum === null) return undefined;
-  const latest = await readLatestMatches(warehouse, runId);
-  if (!hasFallenBelow(minimum, latest) || !(await hasOpenPeople(warehouse, runId))) return undefined;
-  const rate = matchRate(latest);
-  return {
-    type: 'match-rate.below',
-    reason:
-      `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ` +
-      `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
-    next: 'check the rows of the latest calls',
-  };
-}
-
-/** Reads the results of the latest calls of a run since the match rate last paused this run. */
-async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<MatchCounts> {
-  const latest = await sql<MatchCounts>`
+  // The calls since the match rate last paused this run.
+  const { rows } = await sql<MatchCounts>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
       count(*) filter (where p.outcome in (${nameList(answeredOutcomes)}))::int as answered
     from (
@@ -186,7 +173,16 @@ async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<M
       order by a.answered_at desc limit ${callsWatched}
     ) latest join attempt_people p using (attempt_id)
   `.execute(warehouse.database);
-  return latest.rows[0]!;
+  const latest = rows[0]!;
+  if (!hasFallenBelow(minimum, latest) || !(await hasOpenPeople(warehouse, runId))) return undefined;
+  const rate = matchRate(latest);
+  return {
+    type: 'match-rate.below',
+    reason:
+      `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ` +
+      `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
+    next: 'check the rows of the latest calls',
+  };
 }
 
 /** True if people have no outcome yet. Otherwise a pause would only delay the end of the run. */
