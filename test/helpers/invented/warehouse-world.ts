@@ -286,8 +286,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         contactId: `${name}c${row.contact}`,
         identity: identityOf(row),
       })),
-      asked: { ...extras[answer.late], service: 'test' },
-      lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+      asked: extras[answer.late],
       answer: answerWith(matches, { creditsConsumed: creditsFromWhole(1) }),
     });
   }

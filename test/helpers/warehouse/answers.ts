@@ -24,11 +24,21 @@ export function answerWith(
   };
 }
 
-/** Stores an answer and digests it, as a batch does. */
+type RecordedAnswer = Parameters<typeof storeAnswer>[1];
+
+/** Stores an answer and digests it, as a batch does. By default the call requested no late results. */
 export async function recordAnswer(
   warehouse: Warehouse,
-  record: Parameters<typeof storeAnswer>[1],
+  {
+    asked,
+    lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    ...record
+  }: Pick<RecordedAnswer, 'attemptId' | 'people' | 'answer'> & {
+    readonly asked?: Partial<RecordedAnswer['asked']>;
+    readonly lateResults?: RecordedAnswer['lateResults'];
+  },
 ): Promise<void> {
-  await storeAnswer(warehouse, record);
+  const request = { reveal: [], waterfall: [], service: 'test', ...asked };
+  await storeAnswer(warehouse, { ...record, asked: request, lateResults });
   await digestAnswer(warehouse, record.attemptId);
 }

@@ -55,13 +55,7 @@ export function callsByHand(warehouse: TestWarehouse) {
   }
 
   function record(call: AdmittedCall, answer: AnswerToRecord) {
-    return recordAnswer(warehouse, {
-      attemptId: call.attemptId,
-      people: call.people,
-      answer,
-      asked: { reveal: [], waterfall: [], service: 'test' },
-      lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-    });
+    return recordAnswer(warehouse, { attemptId: call.attemptId, people: call.people, answer });
   }
 
   async function attemptOf({ attemptId }: AdmittedCall) {

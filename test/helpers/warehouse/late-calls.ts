@@ -1,7 +1,9 @@
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
-import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
+import { drainInbox, type syncRunResults } from '../../../src/late-results/sync-late-results.ts';
+import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
+import type { ServiceClient } from '../../../src/service/client.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -115,13 +117,13 @@ export async function recordPhonesAnswer(
   credits: number | null = 3,
   phones?: 'pending' | 'skipped',
   counts: Pick<AnswerToRecord, 'uniqueEnrichedRecords' | 'missingRecords'> = {},
-  lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+  lateResults?: Parameters<typeof recordAnswer>[1]['lateResults'],
 ): Promise<void> {
   await recordAnswer(warehouse, {
     attemptId: call.attemptId,
     people: call.people,
-    asked: { ...call.extras, service: 'test' },
-    lateResults,
+    asked: call.extras,
+    ...(lateResults && { lateResults }),
     answer: answerWith(
       [
         ...matches.map((found, index) => {
@@ -287,4 +289,13 @@ export async function endedWithPhones(warehouse: TestWarehouse): Promise<PhonesC
   const call = await deliveredCall(warehouse);
   await endRun(warehouse, call.runId, 'finished', undefined);
   return call;
+}
+
+/** Returns what a worker needs to poll late results. */
+export function pollsBy(
+  warehouse: TestWarehouse,
+  client: ServiceClient,
+  rateLimits: readonly RateLimit[] = [],
+): Parameters<typeof syncRunResults>[0] {
+  return { warehouse, service: 'test', client, rateLimits, callTimeoutSeconds: 5, pollAfterSeconds: 60 };
 }

@@ -104,8 +104,7 @@ export async function answerBatch(
   await recordAnswer(warehouse, {
     attemptId: admission.attemptId,
     people,
-    asked: { reveal: [], waterfall, service: 'test' },
-    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    asked: { waterfall },
     answer: answerWith(matches, {
       // A price above the reservation would pause the run.
       creditsConsumed: creditsFromWhole(Math.min(people.length, matches.filter(Boolean).length)),

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
-import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
+import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { creditsFromWhole } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
-import { CallQueue } from '../../../src/ledger/call-queue.ts';
-import type { Logger } from '../../../src/telemetry/log.ts';
-import { hashToken, createAdmission } from '../../../src/ledger/admit.ts';
+import { hashToken } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import {
   toDetail,
@@ -25,38 +23,16 @@ import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { bulkAnswer, readAnswer } from '../../helpers/servers/test-client.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { batchDependencies, queueOf } from '../../helpers/warehouse/batch-dependencies.ts';
 
 const warehouse = await warehouseOfFile();
 const { lookupOf } = callsByHand(warehouse);
 
 const limits = { service: 'test', rateLimits: [], budgets: {} };
 
-/** A queue of so many calls at once. */
-function queueOf(concurrency: number): CallQueue {
-  return new CallQueue({
-    concurrency,
-    freeSlots: () => Promise.resolve({ slots: concurrency, wait: undefined }),
-    patienceMilliseconds: 1_000,
-  });
-}
-
 /** What a worker needs for calls to a service that answers as given. */
-function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>): AttemptDependencies {
-  return {
-    warehouse,
-    queue: queueOf(1),
-    limits,
-    admit: createAdmission(warehouse.database, limits),
-    patienceMilliseconds: 20,
-    pollAfterSeconds: 900,
-    client: { bulkMatch: answer },
-    streaks: new CallStreaks(),
-    log: { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger,
-    webhookUrl: (token: string) => token,
-    callTimeoutSeconds: 5,
-    onBudgetAlarm: () => {},
-  } as unknown as AttemptDependencies;
-}
+const dependenciesOf = (answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>) =>
+  batchDependencies(warehouse, limits, answer);
 
 /** A running run of these people. */
 function runOf(emails: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {

@@ -89,8 +89,7 @@ it.each([
   await recordAnswer(warehouse, {
     attemptId,
     people,
-    asked: { ...call.extras, service: 'test' },
-    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    asked: call.extras,
     answer: bulkAnswer({ request_id: 1, credits_consumed: 3, matches }),
   });
   expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));

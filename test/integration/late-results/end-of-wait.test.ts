@@ -15,6 +15,7 @@ import {
   type PhonesCall,
   emailsAndPhones,
   waterfallBody,
+  pollsBy,
 } from '../../helpers/warehouse/late-calls.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { testClient } from '../../helpers/servers/test-client.ts';
@@ -65,15 +66,7 @@ async function booksAfterDeadline(
     update attempts set awaited_until = now() - interval '1 second',
       next_poll_at = case when ${poll !== undefined} then now() - interval '1 second' end
     where attempt_id = ${call.attemptId}`;
-  const dependencies = {
-    warehouse,
-    service: 'test',
-    client: service.client,
-    rateLimits: [],
-    callTimeoutSeconds: 5,
-    pollAfterSeconds: 60,
-  };
-  await syncRunResults(dependencies, call.runId, AbortSignal.timeout(120_000));
+  await syncRunResults(pollsBy(warehouse, service.client), call.runId, AbortSignal.timeout(120_000));
   return readCallCredits(warehouse, call);
 }
 

@@ -3,7 +3,12 @@ import { syncLateResults, syncRunResults } from '../../../src/late-results/sync-
 import { type ServiceClient, pollOperation } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { backlogOfPolls, callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import {
+  backlogOfPolls,
+  callWithPhones,
+  pollsBy,
+  recordPhonesAnswer,
+} from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
 let polls: string[];
@@ -21,20 +26,11 @@ const client = {
   },
 } as unknown as ServiceClient;
 
-function dependencies(): Parameters<typeof syncRunResults>[0] {
-  return {
-    warehouse,
-    service: 'test',
-    client,
-    rateLimits: [{ calls: 10, seconds: 3_600 }],
-    callTimeoutSeconds: 5,
-    pollAfterSeconds: 900,
-  };
-}
+const tenAnHour = { ...pollsBy(warehouse, client, [{ calls: 10, seconds: 3_600 }]), pollAfterSeconds: 900 };
 
 it('a run with 20 due polls and 10 free rate slots polls 10, and syncs again when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 20);
-  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
+  const status = await syncRunResults(tenAnHour, runId, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
   const seconds = (Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)) / 1_000;
   expect(seconds).toBeGreaterThan(3_500);
@@ -43,7 +39,7 @@ it('a run with 20 due polls and 10 free rate slots polls 10, and syncs again whe
 
 it('a run without due polls syncs again at the deadline of its calls, and never if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
-  const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
+  const sync = () => syncRunResults(tenAnHour, runId, AbortSignal.timeout(120_000));
   await warehouse.query`update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`;
   const { nextSyncAt, readAt, until } = await sync();
   expect(Date.parse(nextSyncAt!)).toBeGreaterThan(Date.parse(readAt));
@@ -55,7 +51,7 @@ it('a run without due polls syncs again at the deadline of its calls, and never 
 it('each of 30 due polls is made once in three syncs with 10 free rate slots', async () => {
   const { runId } = await backlogOfPolls(warehouse, 30);
   for (let hour = 1; hour <= 3; hour += 1) {
-    await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
+    await syncRunResults(tenAnHour, runId, AbortSignal.timeout(120_000));
     await warehouse.query`delete from rate_calls`;
   }
   expect(new Set(polls).size).toBe(30);
@@ -72,7 +68,7 @@ it('a poll that was interrupted when a worker stopped is repeated by the next sy
     },
   } as unknown as ServiceClient;
   const sync = (by: ServiceClient, signal: AbortSignal) =>
-    syncRunResults({ ...dependencies(), client: by }, runId, signal);
+    syncRunResults({ ...tenAnHour, client: by }, runId, signal);
   await expect(sync(cutOff, stop.signal)).rejects.toThrow('the worker stops');
   await sync(client, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(1);
@@ -80,10 +76,10 @@ it('a poll that was interrupted when a worker stopped is repeated by the next sy
 
 it('the sweep schedule makes the polls of a run only after they are 16 minutes overdue', async () => {
   await backlogOfPolls(warehouse, 20);
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
+  await syncLateResults(tenAnHour, 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
+  await syncLateResults(tenAnHour, 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
 });
 
@@ -92,8 +88,8 @@ it.each(['the run', 'the sweep'])('polls by %s go only to the service that answe
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
   const sync = (service: string) =>
     by === 'the run'
-      ? syncRunResults({ ...dependencies(), service }, runId, AbortSignal.timeout(120_000))
-      : syncLateResults({ ...dependencies(), service }, 'unattended', AbortSignal.timeout(120_000));
+      ? syncRunResults({ ...tenAnHour, service }, runId, AbortSignal.timeout(120_000))
+      : syncLateResults({ ...tenAnHour, service }, 'unattended', AbortSignal.timeout(120_000));
   await sync('another');
   expect(polls).toHaveLength(0);
   await sync('test');
@@ -104,22 +100,15 @@ it('the sweep schedule makes a call unknown if its late results are 16 minutes p
   const { attemptId } = await backlogOfPolls(warehouse, 20);
   await warehouse.query`
     update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`;
-  await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
+  await syncLateResults(tenAnHour, 'unattended', AbortSignal.timeout(120_000));
   const rows = await warehouse.query`select status from attempts where attempt_id = ${attemptId}`;
   expect(rows).toEqual([{ status: 'unknown' }]);
 });
 
 it('a call with a deadline before its first poll is polled at the deadline', async () => {
   const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(
-    warehouse,
-    call,
-    [1, 1, 1],
-    3,
-    'pending',
-    {},
-    { pollAfterSeconds: 900, deadlineSeconds: 60 },
-  );
+  const lateResults = { pollAfterSeconds: 900, deadlineSeconds: 60 };
+  await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'pending', {}, lateResults);
   const rows = await warehouse.query`
     select extract(epoch from next_poll_at - awaited_until)::float8 as seconds
     from attempts where attempt_id = ${call.attemptId}`;

@@ -5,7 +5,7 @@ import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
-import { answeredCall, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
+import { answeredCall, type PhonesCall, pollsBy } from '../../helpers/warehouse/late-calls.ts';
 import { testClient } from '../../helpers/servers/test-client.ts';
 
 const credential = { kind: 'api-key', value: defaultApiKey } as const;
@@ -24,15 +24,7 @@ const onePollAnHour = [{ calls: 1, seconds: 3_600 }];
 /** Makes the polls of a run due and syncs its late results once. */
 async function look({ runId }: PhonesCall, of = client, rateLimits = onePollAnHour): Promise<void> {
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() where run_id = ${runId}`;
-  const dependencies = {
-    warehouse,
-    service: 'test',
-    client: of,
-    rateLimits,
-    callTimeoutSeconds: 5,
-    pollAfterSeconds: 60,
-  };
-  await syncLateResults(dependencies, { runId }, AbortSignal.timeout(120_000));
+  await syncLateResults(pollsBy(warehouse, of, rateLimits), { runId }, AbortSignal.timeout(120_000));
 }
 
 async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
@@ -106,13 +98,7 @@ it('polls stop after the last call that the service reports as left, so none is 
   limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
   const ofLimited = testClient({ credential, baseUrl: limited.baseUrl });
   // Without own rate limits, only the rate reports of the service hold a poll back.
-  const dependencies = {
-    warehouse,
-    service: 'test',
-    client: ofLimited,
-    rateLimits: [],
-    callTimeoutSeconds: 5,
-  };
+  const dependencies = pollsBy(warehouse, ofLimited);
   const polls: string[] = [];
   for (let poll = 1; poll <= 4; poll += 1) {
     const polled = await pollWithinLimits(dependencies, '77', AbortSignal.timeout(120_000));

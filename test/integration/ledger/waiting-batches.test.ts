@@ -2,16 +2,14 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
-import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import {
-  createAdmission,
   type Admission,
   registerWaitingBatches,
   deleteExpiredBatches,
   deregisterWaitingBatches,
 } from '../../../src/ledger/admit.ts';
-import { CallQueue } from '../../../src/ledger/call-queue.ts';
+import type { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
@@ -27,6 +25,7 @@ import {
 } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
+import { batchDependencies, queueOf } from '../../helpers/warehouse/batch-dependencies.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
@@ -60,16 +59,8 @@ async function ask(
   batch = 1,
   rateLimits = fourAMinute,
 ): Promise<Admission> {
-  return admit(
-    warehouse.database,
-    {
-      runId,
-      batch,
-      priority,
-      rowNumbers: Array.from({ length: 10 }, (_, index) => (batch - 1) * 10 + index + 1),
-    },
-    { service, rateLimits },
-  );
+  const rowNumbers = Array.from({ length: 10 }, (_, index) => (batch - 1) * 10 + index + 1);
+  return admit(warehouse.database, { runId, batch, priority, rowNumbers }, { service, rateLimits });
 }
 
 /** Counts the calls of the backfill that are admitted before a call has to wait. */
@@ -104,35 +95,18 @@ describe('a batch that waits for a rate slot', () => {
     batch: number,
     free: { slots: number; wait: SlotWait | undefined } = { slots: 0, wait: fullForAnHour },
     answer?: () => Promise<Partial<BulkAnswer>>,
-    queue = new CallQueue({
-      concurrency: 1,
-      freeSlots: () => Promise.resolve(free),
-      patienceMilliseconds: 1_000,
-    }),
+    queue = queueOf(1, free),
   ): Promise<BatchResult> {
-    const dependencies = {
-      warehouse,
-      queue,
-      limits,
-      admit: createAdmission(warehouse.database, limits),
-      patienceMilliseconds: 20,
-      client: { bulkMatch: answer },
-      streaks: new CallStreaks(),
-      log: { debug: () => {}, warn: () => {} },
-      callTimeoutSeconds: 5,
-      onBudgetAlarm: () => {},
-    } as unknown as AttemptDependencies;
+    const dependencies = { ...batchDependencies(warehouse, limits, answer), queue };
     const [open] = await openBatches(dependencies, runId, [batch]);
     const result = await enrichBatch(dependencies, open!, noSignal);
     await queue.close();
     return result;
   }
 
-  async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
-    return warehouse.query<{ batch: number; minutes: number }>`
-      select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes
-      from waiting_batches`;
-  }
+  const isWaitedFor = () => warehouse.query`
+    select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes
+    from waiting_batches`;
 
   it('a nightly batch handed back for an hour stays registered as waiting for another 30 minutes', async () => {
     await planPeople(warehouse, night, 10);

@@ -109,27 +109,20 @@ it('people who were found and people who were not found stay fresh for different
 
 it('a lookup by a key of one row makes the person fresh in all rows of the person', async () => {
   await remember('profile:g1', 'enriched', 60);
-  expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
-    'fresh',
-    'duplicate',
-  ]);
+  const rows = [{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }];
+  expect(await planned(rows)).toEqual(['fresh', 'duplicate']);
 });
 
 it('a person with a fresh phone is requested without the phone, in a separate call', async () => {
-  const clocks = { ...testLookupRequest.freshness, phoneSeconds: 180 * 86_400 };
+  const freshness = { ...testLookupRequest.freshness, phoneSeconds: 180 * 86_400 };
   for (const name of ['p1', 'p3']) {
     await remember(`email:${name}`, 'enriched', 100_000);
     await remember(`email:${name}`, 'enriched', 100_000, 'phone');
   }
-  const run = await stagedRun(
-    warehouse,
-    ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] })),
-  );
-  const plan = await planRows(warehouse, run.runId, {
-    ...testLookupRequest,
-    freshness: clocks,
-    fieldGroups: ['profile', 'phone'],
-  });
+  const people = ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] }));
+  const run = await stagedRun(warehouse, people);
+  const request = { ...testLookupRequest, freshness, fieldGroups: ['profile', 'phone'] };
+  const plan = await planRows(warehouse, run.runId, request);
   expect(plan).toMatchObject({
     people: 4,
     calls: 2,
@@ -204,8 +197,7 @@ it('openPage() skips people who became fresh while it waited for the lock on the
   recording.release();
   expect(await opening).toEqual({ batches: [], people: 0 });
   expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-  const claims = await warehouse.query`select 1 from claims where identity_key = 'email:race'`;
-  expect(claims).toEqual([]);
+  expect(await warehouse.query`select 1 from claims where identity_key = 'email:race'`).toEqual([]);
 });
 
 it('openPage() claims its people, so only one of two runs requests the same person', async () => {
@@ -221,8 +213,7 @@ async function answered(...keys: string[]): Promise<void> {
     insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys,
       match_keys, facts)
     values ('test', ${keys[0]}, ${keys[0]}, 'answer', now() - interval '1 year', 'run-of-the-log',
-      'attempt-of-the-log', ${keys}, ${matchKeysWithHashes(keys)},
-      '{}')`;
+      'attempt-of-the-log', ${keys}, ${matchKeysWithHashes(keys)}, '{}')`;
   await warehouse.query`
     insert into person_keys (key, service, person_key)
     select unnest(${matchKeysWithHashes(keys)}::integer[]), 'test', ${keys[0]}`;
@@ -239,9 +230,7 @@ it('openPage() gives a known person to only one of two runs that have different 
 
 it('openPage() skips a person who is in another open page of the run under another key', async () => {
   await answered('person:k8', 'email:k8', 'profile:k8');
-  const between = Array.from({ length: peoplePerPage }, (_, index) => ({
-    keys: [`email:between-${index}`],
-  }));
+  const between = Array.from({ length: peoplePerPage }, (_, index) => ({ keys: [`email:between-${index}`] }));
   const rows = [{ keys: ['email:k8'] }, ...between, { keys: ['profile:k8'] }];
   const runId = await plannedRun(warehouse, rows);
   for (const page of [1, 2, 1]) await open(runId, page);
