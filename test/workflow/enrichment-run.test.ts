@@ -4,12 +4,7 @@ import type { BatchResult } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { RunStatus } from '../../src/contract/run-transitions.ts';
-import {
-  createGate,
-  holdFirstBatch,
-  untilSignalled,
-  waitWithHeartbeat,
-} from '../helpers/temporal/holding.ts';
+import { createGate, holdFirstBatch, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
 import { Stage, untilStatus, readWaitOf, resumeToEnd } from '../helpers/temporal/play-run.ts';
 import { examplePlan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
@@ -193,7 +188,8 @@ it.each<[string, string, [string], RunStatus]>([
         await expect.poll(begun).toBe(true);
         const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         const steering = handle.executeUpdate<unknown, [string]>(update, { args });
-        await untilSignalled(page, /wake|end/);
+        const eventsOf = async () => JSON.stringify((await page.fetchHistory()).events);
+        await expect.poll(eventsOf).toMatch(/"signalName":"(wake|end)"/);
         letGo();
         await steering;
         await untilStatus(handle, status);

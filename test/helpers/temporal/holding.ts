@@ -1,5 +1,3 @@
-import type { WorkflowHandle } from '@temporalio/client';
-import { expect } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import { ScriptedActivities } from './scripted-activities.ts';
 import { Context } from '@temporalio/activity';
@@ -26,13 +24,6 @@ export function holdFirstBatch(first?: BatchResult): {
     return result;
   };
   return { activities, letGo: held.open, begun: () => begun };
-}
-
-/** Waits until a workflow has received a signal. @param signal pattern of the signal's name */
-export function untilSignalled(handle: WorkflowHandle, signal: RegExp): Promise<void> {
-  return expect
-    .poll(async () => JSON.stringify((await handle.fetchHistory()).events))
-    .toMatch(new RegExp(`"signalName":"(${signal.source})"`));
 }
 
 /** A gate before which activities wait until a test opens it. */

@@ -6,7 +6,6 @@ import type { LookupRequest } from '../../../src/runs/planning/drop-rows.ts';
 import { openBudgetsOfRun } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknownRows } from '../../../src/ledger/decide-attempt.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
-import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { RunOptions, ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
 import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';
@@ -128,13 +127,6 @@ export async function limitBudget(
   await query`update budgets set credits_limit = ${limit} where budget_id = ${`run:${runId}`}`;
 }
 
-/** Plans the first people of a run, ten in each batch. */
-export async function planPeople(warehouse: TestWarehouse, runId: string, people: number): Promise<void> {
-  await warehouse.query`
-    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
-    from generate_series(1, ${people}::integer) n`;
-}
-
 /** Reopens rows of unknown calls, as for a run with `--on-unknown retry`. */
 export function reopenRows(
   warehouse: TestWarehouse,
@@ -154,17 +146,6 @@ export async function outcomesOf(warehouse: TestWarehouse, runId: string): Promi
     .orderBy('row_number')
     .execute();
   return rows.map((row) => row.outcome);
-}
-
-/** Gives a run another priority, as if it had begun with it. */
-export async function setPriority(
-  { query }: Pick<TestWarehouse, 'query'>,
-  runId: string,
-  priority: RunPriority,
-): Promise<void> {
-  await query`
-    update enrichment.runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text))
-    where run_id = ${runId}`;
 }
 
 /** The options of a run or schedule without any flag. */

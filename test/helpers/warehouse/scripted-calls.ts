@@ -114,17 +114,6 @@ export async function answerBatch(
   return { attemptId: admission.attemptId, token: admission.token };
 }
 
-/** Returns nine people who fill the rest of a batch and occur in no other test. */
-export function strangersOf(world: string | number): StagedRow[] {
-  return Array.from({ length: 9 }, (_, index) => ({
-    keys: [`email:f${world}-${index}@fill.example`],
-    email: `f${world}-${index}@fill.example`,
-    firstName: `F${index}`,
-    lastName: 'Fill',
-    contactId: `fill-${world}-${index}`,
-  }));
-}
-
 /** Reads a contact from the warehouse; undefined if the contact has no person. */
 export async function readContact(
   { pool }: Warehouse,

@@ -11,7 +11,6 @@ import {
   answerBatch,
   readContact,
   runningRunOf,
-  strangersOf,
   personOf,
   playRun,
 } from '../../helpers/warehouse/scripted-calls.ts';
@@ -127,7 +126,14 @@ describe('two contacts with the same name and employer', () => {
     return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
   }
 
-  const strangers = () => strangersOf(`namesakes${people}`);
+  /** Nine people who fill the rest of a batch. */
+  const strangers = () =>
+    Array.from({ length: 9 }, (_, index) => ({
+      email: `f${people}-${index}@fill.example`,
+      firstName: `F${index}`,
+      lastName: 'Fill',
+      contactId: `fill-${people}-${index}`,
+    }));
   const johnOnly = (person: Person) => (asked: readonly OpenPerson[]) =>
     asked.map(({ identity }) => (identity.firstName === 'John' ? person : null));
 

@@ -15,14 +15,7 @@ import { type SlotWait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import {
-  setPriority,
-  testLookupRequest,
-  planPeople,
-  runningRun,
-  noSignal,
-  limitBudget,
-} from '../../helpers/warehouse/rows.ts';
+import { testLookupRequest, runningRun, noSignal, limitBudget } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 import { batchDependencies, queueOf } from '../../helpers/warehouse/batch-dependencies.ts';
@@ -44,9 +37,15 @@ beforeEach(async () => {
 
 async function runOf(priority: RunPriority): Promise<string> {
   const runId = await runningRun(warehouse);
-  await setPriority(warehouse, runId, priority);
+  await warehouse.query`
+    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)) where run_id = ${runId}`;
   return runId;
 }
+
+/** Plans the first people of the nightly run, ten in each batch. */
+const planPeople = (people: number) => warehouse.query`
+  insert into run_people (run_id, position, row_number)
+  select ${night}, n - 1, n from generate_series(1, ${people}::integer) n`;
 
 /** Registers batches of the nightly run as waiting. */
 async function waiting(...batches: number[]): Promise<void> {
@@ -70,7 +69,7 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
 }
 
 it('a backfill leaves rate slots for all batches of an open nightly page', async () => {
-  await planPeople(warehouse, night, 30);
+  await planPeople(30);
   await openPage(warehouse, night, 1, testLookupRequest);
   expect(await slotsForBackfill()).toBe(1);
   const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
@@ -109,13 +108,13 @@ describe('a batch that waits for a rate slot', () => {
     from waiting_batches`;
 
   it('a nightly batch handed back for an hour stays registered as waiting for another 30 minutes', async () => {
-    await planPeople(warehouse, night, 10);
+    await planPeople(10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
   it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
-    await planPeople(warehouse, night, 30);
+    await planPeople(30);
     await openBudgetsOfRun(warehouse.database, night);
     await limitBudget(warehouse, night, 0);
     await waiting(2, 3);
@@ -127,7 +126,7 @@ describe('a batch that waits for a rate slot', () => {
   });
 
   it('a batch that waited does not request people whom another run looked up in the meantime', async () => {
-    await planPeople(warehouse, night, 10);
+    await planPeople(10);
     await warehouse.query`
       update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
     const queue = {
