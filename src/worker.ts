@@ -46,7 +46,7 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** Webhook URL without a receiver, because the service requires one. The domain cannot exist (RFC 2606). */
+/** Webhook URL without a receiver, because the service requires one. The domain cannot exist (RFC 2606): runs poll. */
 const nowhere = 'https://no-receiver.invalid';
 /** Number of database connections for activities of the control queue. */
 const controlConnections = 6;

@@ -5,7 +5,7 @@ import { settingNames } from './settings-schema.ts';
 /** Variables of docker compose and of clients of PostgreSQL, Temporal, S3 and OTLP that can hold credentials. */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
-/** Returns the environment for a command that this process starts, without settings and credentials. */
+/** Returns the environment of a command that this process starts, without credentials and settings but the cache. */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.fromEntries(

@@ -14,6 +14,7 @@ import { defaultNotifiedEvents, notifiedEvents } from '../domain/runs/notified-e
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
+/** Where a server listens. Port 0 chooses a free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

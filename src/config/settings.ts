@@ -123,6 +123,7 @@ function configOf(values: SettingValues) {
       ),
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
+      /** Ports of the embedded servers; 0 chooses a free port. */
       ports: {
         temporal: values.TEMPORAL_PORT,
         temporalUi: values.TEMPORAL_UI_PORT,
@@ -158,6 +159,7 @@ function embeddedDirectories(dataDirectory: string) {
     postgres: join(dataDirectory, 'postgres'),
     temporal: join(dataDirectory, 'temporal'),
     sandbox: join(dataDirectory, 'service'),
+    // A mark file for each process that uses the servers, runs a worker, or starts or stops the servers.
     users: join(dataDirectory, 'users'),
     workers: join(dataDirectory, 'workers'),
     changing: join(dataDirectory, 'changing'),

@@ -95,7 +95,7 @@ export interface LateResultsStatus extends Omit<RunFacts['late_results'], 'next_
   readonly until: string | null;
   /** Time (ISO 8601) by the database's clock at which this state was read. */
   readonly readAt: string;
-  /** Time (ISO 8601) of the next poll, perhaps after the call's deadline; null if none follows. */
+  /** Time (ISO 8601) of the next poll; null if none. It can be after the deadline, because a worker may be late. */
   readonly nextPollAt: string | null;
   /**
    * Latest time (ISO 8601) of the next sync, by the database's clock: when a poll is due and its rate window has a free

@@ -89,7 +89,7 @@ export async function compareMigrations(databaseUrl: string) {
   };
 }
 
-/** Gives an existing role the rights of an analyst, now and after later migrations. @throws Problem `role.*` */
+/** Gives a role without rights on the schema those of an analyst, now and after migrations. @throws Problem `role.*` */
 export async function allowAnalyst(databaseUrl: string, role: string): Promise<void> {
   await withDatabase(databaseUrl, (database) => grantAnalysts(database, role));
 }

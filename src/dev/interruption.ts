@@ -58,6 +58,7 @@ export function stopWhenNpmEnds(environment: NodeJS.ProcessEnv): void {
     const present = parentOf(parent) ?? grandparent;
     if (process.ppid === parent && (grandparent === undefined || present === grandparent)) return;
     clearInterval(timer);
+    // After another signal, the end of the shell must not count as a second signal.
     if (!wasSignalled) process.emit('SIGTERM', 'SIGTERM');
   }, parentCheckMilliseconds);
   timer.unref();

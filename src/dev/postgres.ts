@@ -156,6 +156,7 @@ CREATE DATABASE ${databaseName} OWNER ${ownerRole};
 REVOKE CONNECT ON DATABASE postgres FROM PUBLIC;
 `,
     );
+    // The rename comes last, so that an existing data directory is always complete.
     renameSync(draft, dataDirectory(directory));
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });

@@ -54,6 +54,7 @@ export async function exclusively<Result>(
 ): Promise<Result> {
   const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
+    // The mark comes first: of two processes that look first, both could work at once.
     const mark = announce(directory);
     const [other] = othersPresent(directory, mark);
     try {

@@ -13,6 +13,7 @@ export interface ServerPorts {
   readonly uiPort?: number;
 }
 
+/** The record in a server's folder by which other commands find the server. */
 export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
 export interface Command {

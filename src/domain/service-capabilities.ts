@@ -17,7 +17,7 @@ interface DeliveryFacts {
   readonly phoneOrigin: string;
   /** Value of `kind` for the delivered e-mails; null if these deliveries contain no e-mails. */
   readonly emailOrigin: string | null;
-  /** True if vendors set the price, also of a search without result, or of the whole request. */
+  /** True if vendors set the price, also of a search without results, or of a whole request if its answer has none. */
   readonly isPricedByVendors: boolean;
   /** Name of the credits of these deliveries in a report. */
   readonly creditsName: string;

@@ -8,7 +8,7 @@ export const cursorAdvice =
 
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Only contacts whose person is from this run. */
+  /** Only contacts that this run, and no later one, linked to their person. */
   readonly runId?: string | undefined;
   readonly since?: string | undefined;
 }

@@ -8,6 +8,7 @@ interface ExportFormat {
   readonly value: (column: string, type: ExportedType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
+  /** The text with which every file of these columns begins. */
   readonly beginning: (columns: readonly ParquetColumn[]) => string;
   readonly encode?: (copied: Readable, columns: readonly ParquetColumn[]) => Promise<Readable>;
 }

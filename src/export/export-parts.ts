@@ -25,11 +25,12 @@ export type PartsManifest = SchemaOutput<typeof partsManifest>;
 
 export interface PartsFolder {
   readonly shown: string;
+  /** Undefined if the file does not exist. */
   readonly read: (name: string) => Promise<string | undefined>;
   readonly write: (bytes: Readable, name: string) => Promise<void>;
 }
 
-/** Writes the changes since the newest part. If a crash prevents the new manifest, the next part repeats them. */
+/** Writes new changes under a new name, which loaders remember. If a crash prevents the manifest, they come again. */
 export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder): Promise<PartsManifest> {
   const written = await readManifest(folder);
   const since = written.cursor;

@@ -93,6 +93,7 @@ export async function exportTable(
   }
 }
 
+/** Column types by PostgreSQL's object id of the type. */
 const types: Readonly<Record<number, ExportedType>> = {
   16: 'boolean',
   20: 'bigint',

@@ -7,7 +7,7 @@ export interface S3Settings {
   readonly endpoint: string | undefined;
 }
 
-/** Opens a client of S3 for the duration of `use`. The library is loaded here, so that other commands start fast. */
+/** Opens an S3 client for `use`, with Amazon's standard credential chain. The slow library is loaded only here. */
 export async function withS3Client<Result>(
   settings: S3Settings,
   use: (client: AmazonS3.S3Client, sdk: typeof AmazonS3) => Promise<Result>,

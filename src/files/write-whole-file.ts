@@ -9,6 +9,7 @@ import { describeErrorCode, Problem, UsageProblem, exitCodes } from '../domain/p
 export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string): Promise<void> {
   const write = (target: string): Promise<void> => pipeline(rows, createWriteStream(target, { mode: 0o600 }));
   try {
+    // A rename would replace a device or pipe.
     if (!(await isRegularOrMissing(path))) return await write(path);
     await withDraft(path, async (draft) => {
       await write(draft);
@@ -51,7 +52,7 @@ async function isRegularOrMissing(path: string): Promise<boolean> {
   return found === undefined || found.isFile() || found.isDirectory();
 }
 
-/** Calls `write` with the path of a draft, which has personal data and is removed even if a signal ends the process. */
+/** `write` makes and renames a draft. A draft has personal data, so even a signal that ends the process removes it. */
 export async function withDraft<Result>(
   output: string,
   write: (draft: string) => Promise<Result>,

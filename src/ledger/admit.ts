@@ -209,7 +209,10 @@ export function registrationSql({ runId, batches }: BatchesOfRun, milliseconds =
   `;
 }
 
-/** Removes registrations of batches that make no call now (by default all of the run), so that others use the slots. */
+/**
+ * Removes registrations of batches that make no call now (by default all of the run), so that others use the slots.
+ * Admission removes the registrations of batches that it admits.
+ */
 export async function deregisterWaitingBatches(
   database: Kysely<Tables>,
   runId: string,

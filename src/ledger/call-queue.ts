@@ -47,6 +47,7 @@ export class CallQueue {
    * Runs a job when its turn comes. The result for a job that has not begun is how long the caller must wait.
    *
    * @param signal ends the wait for the turn; a job that has begun is not interrupted
+   * @throws the error of the job, or the reason of the signal
    */
   async run<Result>(
     priority: RunPriority,
@@ -102,7 +103,7 @@ export class CallQueue {
     return this.#limiter.counts().QUEUED;
   }
 
-  /** Returns jobs that have not begun to their callers, because the worker stops and could interrupt new calls. */
+  /** Returns waiting and new jobs to their callers: a stopping worker starts no call that could be interrupted. */
   handBack(): void {
     this.#handsBack = true;
     for (const abandon of this.#abandon) abandon(workerStops);

@@ -149,7 +149,8 @@ export async function settleReservation(
 
 /**
  * Closes a call that costs nothing, so that its people can be called for again. If a delivery has stated a price, the
- * call stays unknown. `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent.
+ * call stays unknown, because the service has processed it. Rows that were unknown stay unknown until a later run.
+ * `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent.
  */
 export async function closeWithoutCost(
   warehouse: Warehouse,

@@ -43,7 +43,10 @@ export async function reserveCredits(
   return { ...rows[0]!, shortBudget: rows[0]!.shortBudget ?? undefined };
 }
 
-/** Creates missing budgets of a run, if any, and of the current UTC day and month, with the last worker's limits. */
+/**
+ * Creates missing budgets of a run, if any, and of the current UTC day and month (by the database's clock), with the
+ * limits of the worker that started last. @returns their ids, ascending, in the order in which budgets are locked
+ */
 export async function openBudgetsOfRun(
   database: Kysely<Tables>,
   runId: string | undefined,

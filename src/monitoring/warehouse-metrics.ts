@@ -157,7 +157,7 @@ async function readWindows(
 const patienceMilliseconds = 4_000;
 const statementMilliseconds = 3_000;
 
-/** Reads metrics of the warehouse, the same in every process; without a database, only `enrich_database_up 0`. */
+/** Reads metrics, the same in every process (never sum them); without a database, only `enrich_database_up 0`. */
 export async function readWarehouseMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promise<string> {
   const begun = performance.now();
   const ended = new AbortController();

@@ -26,6 +26,7 @@ const maxRuns = 200;
  * Begins a run for each export of a scheduled time, and stages remote exports; a retry finds the same runs. With
  * `every-new`, an unreadable file does not stop the others, and each scheduled time tries it again.
  *
+ * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
  */
 export async function beginScheduledRuns(

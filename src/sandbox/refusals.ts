@@ -15,6 +15,7 @@ export interface SandboxAnswer {
 export interface Refusal {
   readonly status: number;
   readonly code: string;
+  /** The `error_code` at the root of the older error format. */
   readonly oldCode?: string;
   readonly message: string;
   readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];

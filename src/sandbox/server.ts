@@ -187,7 +187,7 @@ function createSandbox(options: SandboxOptions) {
     incoming: Incoming,
   ): Promise<FastifyReply> {
     const { 'x-api-key': key, authorization } = incoming.headers;
-    // A key is refused as a bearer token, and the sandbox issues no tokens.
+    // As in the interface document, a key is refused as a bearer token. The sandbox issues no tokens.
     const withoutKey = authorization === undefined ? missingCredential : invalidToken;
     if (key !== apiKey)
       return send(reply, errorAnswer(now(), key === undefined ? withoutKey : invalidKey), {});

@@ -9,6 +9,7 @@ interface BilledPerson {
 
 export interface LoggedCall {
   readonly sequence: number;
+  /** Time of arrival in milliseconds since 1970, by this machine's clock. */
   readonly at: number;
   readonly path: string;
   readonly status: number;
@@ -28,6 +29,7 @@ export interface LateResult {
   readonly credits: string;
   readonly billed: readonly BilledPerson[];
   readonly rule: DeliveryRule;
+  /** Null until the result is ready. */
   billedAt: number | null;
   delivered: boolean;
   tries: number;

@@ -60,6 +60,7 @@ export function createServiceClient(
   }
   const call = createCallOperation({ ...settings, baseUrl }, transport, credential);
   return {
+    /** Looks up one to ten people in one call. */
     bulkMatch: async (request: BulkRequest, signal?: AbortSignal) => {
       const body = { details: request.details.map(toDetail) };
       return call(serviceOperations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
@@ -78,6 +79,7 @@ export function createServiceClient(
     /** Reads the team's use of credits. The key must be a master key or have the scope for this. */
     creditUsage: (signal?: AbortSignal) => call(serviceOperations.creditUsage, readCreditUsage, { signal }),
     credentialSetting: settings.credential && settingOfCredential(settings.credential),
+    /** Waits for calls in flight, then closes the connections. */
     close: () => transport.close(),
   };
 }
@@ -207,6 +209,7 @@ function queryText(query: QueryParameters): string {
 export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** True if each request needs a slot of a rate window. */
   readonly isCounted: boolean;
 }
 
@@ -218,7 +221,7 @@ function report(method: Operation['method'], path: string): Operation {
   return { name: `${method} ${path}`, method, path, paid: false, isCounted: false };
 }
 
-/** The operations. The interface document shows the first four; similar services describe those of the usage. */
+/** The operations, except polls. The interface document shows the first four; similar services describe the usage. */
 export const serviceOperations = {
   match: enrichment('/people/match'),
   bulkMatch: enrichment('/people/bulk_match'),

@@ -14,7 +14,10 @@ export const rateHeaderWindows = [
   { window: 'day', seconds: 86_400, names: ['24-hour', 'daily'] },
 ] as const;
 
-/** Reads the rate windows, shortest first. Of two names of a window, the one that leaves fewer calls counts. */
+/**
+ * Reads the rate windows, shortest first; none on 401 and 403, which have no such headers. Of two names of a window,
+ * the one that leaves fewer calls counts, because the service may fill only one of them.
+ */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return rateHeaderWindows.flatMap(({ window, seconds, names }) => {
     const [figures] = names
@@ -33,7 +36,7 @@ function readHeadersOf(name: string, headers: Headers): WindowFigures {
   });
 }
 
-/** Reads the numbers of a rate window. Empty or null means unlimited. Less than 0 calls left become 0. */
+/** Reads the numbers of a rate window. Empty or null: unlimited. Calls beyond the limit make fewer than 0 left: 0. */
 export function readWindowCounts(said: Readonly<Record<'limit' | 'used' | 'left', unknown>>): WindowFigures {
   const limit = readCount(said.limit);
   const isOverdrawn = typeof limit === 'number' && /^-\d{1,15}$/.test(textOf(said.left) ?? '');

@@ -73,7 +73,7 @@ const defaultLimits: TransportLimits = {
   silenceMilliseconds: 30_000,
 };
 
-/** Creates a transport over undici's dispatcher, whose handler tells "not sent" from "may have been billed". */
+/** Creates a transport over undici's dispatcher. Unlike `fetch`, it tells "not sent" from "may have been billed". */
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({

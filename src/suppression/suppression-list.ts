@@ -22,8 +22,9 @@ export async function lockSuppressionsExclusive(transaction: Transaction<Tables>
 }
 
 /**
- * Runs a transaction that writes about people while the suppression list cannot change, again after a conflict: it
- * cannot lock all contacts at its start, because one decision leads to the next.
+ * Runs a transaction that writes about people while the suppression list cannot change, so that it writes nothing about
+ * a person who is suppressed meanwhile. It runs again after a conflict: it cannot lock all contacts at its start,
+ * because one decision leads to the next.
  */
 export async function withSuppressionsLocked<Result>(
   database: Kysely<Tables>,
@@ -195,7 +196,7 @@ export async function countSuppressions(warehouse: Warehouse): Promise<Record<st
 
 /**
  * Adds the keys of rows to the entries of the suppressed people that an answer returned for them. Otherwise the next
- * run would pay for an answer that may not be stored.
+ * run would pay for an answer that may not be stored. The keys go when their entry is removed.
  *
  * @param theirs numbers of rows, and for each the number of its person in `keys`
  * @param keys query of `row_number` and `identity_key`

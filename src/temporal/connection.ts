@@ -253,6 +253,7 @@ async function withConnection<Result>(
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
+/** gRPC's code for a cancelled call. */
 const cancelled = 1;
 
 /**

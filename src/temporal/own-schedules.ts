@@ -47,6 +47,7 @@ async function ensureSchedule(
     await client.schedule.create({
       scheduleId,
       spec,
+      // A missed time is not caught up, because the next one handles all data.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
       action: {
         type: 'startWorkflow',

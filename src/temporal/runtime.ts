@@ -23,7 +23,7 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
   });
 }
 
-/** Keeps only known fields of the SDK's log: others contain payloads, stacks and tokens. */
+/** Keeps only known fields of the SDK's log: others contain payloads, stacks and tokens. A Problem has no secrets. */
 function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
   const error = meta?.['error'];

@@ -59,7 +59,7 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
   });
 }
 
-/** Returns the workflow bundle of `dist`, because Temporal's threads cannot load TypeScript. */
+/** The bundle of `dist`: Temporal's threads cannot load TypeScript. With encryption, it has a failure converter. */
 export function workflowBundle({ temporalCodec }: Config): { codePath: string } {
   return { codePath: projectFile(`dist/workflow-bundle${temporalCodec ? '-encrypting' : ''}.js`) };
 }

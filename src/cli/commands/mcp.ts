@@ -47,7 +47,7 @@ standard error.`)
     });
 }
 
-/** Flags that are not options of an MCP tool. A query would run with the rights of the tables' owner. */
+/** Flags without an option: results are always JSON, a plan is an argument, a query would run as the tables' owner. */
 const otherFlags = ['json', 'query', 'plan'];
 const text = z.string().min(1);
 const optionOfFlag = withCommandFlags(new Command())
@@ -58,7 +58,7 @@ const optionOfFlag = withCommandFlags(new Command())
   });
 const options = z.strictObject(Object.fromEntries(optionOfFlag)).default({});
 const exportInput = z.strictObject({
-  // Standard input (`-`) carries the protocol.
+  // Standard input (`-`) carries the protocol, and a query would run with the rights of the tables' owner.
   file: text
     .regex(/^(?!-$|query:)/, 'is a path, https://… or s3://bucket/key')
     .describe('CSV export: a path on the machine of the server, https://… or s3://bucket/key.'),

@@ -18,6 +18,7 @@ import { formatCount, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
+/** Polls of the database between two checks of the worker and the workflow. */
 const pollsPerCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
@@ -155,7 +156,7 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 
-/** Lets Ctrl-C or SIGTERM end the wait for a run. Call this before the run starts, so that no signal is missed. */
+/** Lets Ctrl-C or SIGTERM end the wait for a run. Call it before the start, or a signal leaves the run making calls. */
 export function interruptSignalOfRun(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
   // The handler stays until the command ends: a second signal must not stop the database before the worker has drained.

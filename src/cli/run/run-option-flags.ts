@@ -38,6 +38,7 @@ interface OptionFlag<Value> {
   readonly repeatable?: boolean;
   readonly parse?: (text: string) => unknown;
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
+  /** Value of the option if a command does not set the flag. Default: null. */
   readonly missing?: Value;
   /** Formats a value for plans and schedules; null hides it. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;

@@ -135,7 +135,10 @@ export async function pauseRun(session: Session, run: RunRecord, why: OperatorRe
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
-/** Cancels a run and waits for its end. The database gets the status first, so that no call begins without Temporal. */
+/**
+ * Cancels a run and waits for its end. The database gets the status first, so that no call begins without Temporal. If
+ * no workflow ends the run, this function ends it.
+ */
 export async function cancelRun(session: Session, run: RunRecord, why: OperatorReason): Promise<void> {
   requireUnfinished(run);
   await requireKeys(session, run.runId);

@@ -29,6 +29,7 @@ export interface ScheduleFlags {
   readonly overlap?: ScheduleDefinition['overlap'];
   readonly catchUp?: string;
   readonly pauseOnFailure?: boolean;
+  /** False with `--no-budget`. */
   readonly budget?: boolean;
 }
 

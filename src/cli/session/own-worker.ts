@@ -20,7 +20,7 @@ interface WorkerParts extends ReceiverParts {
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
-/** Starts a worker with its notifications, traces and schedules; with embedded Temporal, also a receiver. */
+/** Starts a worker with its notifications, traces and schedules, and the receiver that embedded Temporal lacks. */
 export async function startOwnWorker(parts: WorkerParts) {
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();

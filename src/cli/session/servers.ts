@@ -68,7 +68,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   }
 }
 
-/** Starts the receiver for embedded Temporal. Undefined if another command's receiver has the port. */
+/** Starts the receiver of embedded Temporal. Undefined if the port has another command's, which uses the same inbox. */
 export async function runOwnReceiver(
   config: Config,
   parts: ReceiverParts,

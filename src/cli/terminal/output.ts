@@ -223,6 +223,7 @@ interface Fit {
   readonly cutFirst?: readonly number[];
 }
 
+/** Minimum width, in characters, of the columns that a narrow terminal cuts first. */
 const leastCut = 10;
 
 /** Formats rows in columns; `false` leaves a row out. The widest cells are cut until the lines fit. */

@@ -73,7 +73,7 @@ const pattern = z.string().transform((text, context) => {
 /** Schema of a CRM's export and the headers that show it. `…` in a header means any text. */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
-  /** Sets of headers, of which one shows the export. Of a nested list, one header is enough. */
+  /** Sets of headers. All headers of one set show the export; of a nested list, one header is enough. */
   signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
   /** Headers that no other known program writes. Two of these headers are enough to recognise the export. */
   ownHeaders: names.default([]),

@@ -118,6 +118,8 @@ export function describeAssumedPrice(ask: PricedRequest): string {
 /**
  * The expected cost by earlier settled calls. The range is twice the standard error of the difference between the means
  * of the earlier and the planned calls.
+ *
+ * @param history.deviation standard deviation, between calls, of the credits per person
  */
 export function expectedCreditsFromHistory(
   history: { readonly calls: number; readonly perPerson: Credits; readonly deviation: number },

@@ -31,7 +31,7 @@ const named: ReadonlyMap<string, number> = new Map([
 export const maxWindowSeconds = 86_400;
 
 /**
- * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`, the shortest window first.
+ * Reads `RATE_LIMITS`, such as `20/10s,600/hour`, the shortest window first; none for `unlimited`.
  *
  * @throws Problem `setting.invalid`
  */

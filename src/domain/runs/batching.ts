@@ -1,6 +1,6 @@
 import { serviceCapabilities } from '../service-capabilities.ts';
 
-/** Halves a group that the service refused as a whole. After four rounds, nine of ten people have an answer. */
+/** Halves a refused group: one person may be the reason. After at most four rounds, nine of ten have an answer. */
 export function halve<Item>(group: readonly Item[]): [Item[], Item[]] {
   const middle = Math.ceil(group.length / 2);
   return [group.slice(0, middle), group.slice(middle)];

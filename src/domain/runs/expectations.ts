@@ -61,6 +61,8 @@ const leastUsualCoverage = 0.1;
 /**
  * Reads `--expect`: `none`, `usual`, or rules such as `rows=50%..200%,malformed=5%`. A rule after `usual` replaces the
  * usual rule, and `any` removes it. Rules without `usual` apply from the first earlier run and to files of any size.
+ *
+ * @throws Problem `setting.invalid`
  */
 export function parseExpectations(text: string): Expectations {
   let expected = nothingExpected;

@@ -1,10 +1,11 @@
-/** Maximum length of a name in a run id. Temporal's lists of workflows show about 100 characters. */
+/** Maximum length of a name in a run id. Temporal allows 1,000 bytes, but its lists show about 100 characters. */
 const longestName = 60;
 const longestSchedule = 24;
 
 /**
  * Creates the id of a run and its workflow, readable in a list: `enrich-hubspot-day2-20261122T0007-32f8a1`.
  *
+ * @param start.schedule null: a command began the run
  * @param start.source null: not known yet; `generic`, for an export of no recognised CRM, is left out
  * @param start.file the file's name without personal data, because Temporal shows it
  * @param start.random hexadecimal digits that distinguish runs of the same minute

@@ -1,4 +1,4 @@
-/** Pattern, for JavaScript and PostgreSQL, of cells that a spreadsheet would calculate, also by full-width signs. */
+/** Pattern (JavaScript, PostgreSQL) of formulas. Excel accepts full-width signs, and signs behind apostrophes. */
 export const formulaPattern = String.raw`^\x27*([\t\r]|\s*[=+\-@＝＋－＠])`;
 
 /** Pattern of an international phone number. It begins like a formula but is harmless. */

@@ -24,7 +24,7 @@ interface CrmExport extends ContactChoice {
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
 }
 
-/** Writes an import folder, which appears when complete, and counts the replaced files of an earlier export. */
+/** Writes an import folder, which appears when complete. It replaces only a folder of an earlier export. */
 export async function exportForCrm(
   warehouse: Warehouse,
   options: CrmExport,

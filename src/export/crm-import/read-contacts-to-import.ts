@@ -196,6 +196,7 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
   };
 }
 
+/** Returns the first valid number of this kind. `phones` is sorted by rank. */
 function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean) {
   const phone = phones.find(
     ({ type, status }) => isMobileType(type) === ofMobiles && !isInvalidNumberStatus(status),

@@ -10,7 +10,7 @@ type Company = Readonly<Record<CompanyField, string | null>>;
 
 type Written = Pick<ImportManifest, 'companies' | 'companies_instruction' | 'companies_left_out'>;
 
-/** Writes the contacts' employers as files for the CRM's importer of companies: for those that the CRM lacks. */
+/** Writes employers for the CRM's importer, only to add missing companies, because the CRM's values are unknown. */
 export async function writeCompanies(
   warehouse: Warehouse,
   keys: readonly CompanyKey[],
@@ -61,7 +61,7 @@ async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): 
   );
 }
 
-/** Accepts companies with a unique key, because importers merge two with the same one, and with a domain. */
+/** Accepts unique keys, because importers merge equal ones. A missing domain can hide a provider of free mail. */
 function isDistinct(companies: readonly Company[], key: 'domain' | 'name'): (company: Company) => boolean {
   const counts = new Map<string, number>();
   for (const company of companies) {

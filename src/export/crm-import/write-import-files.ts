@@ -24,7 +24,10 @@ import { isFormula } from '../../domain/text/formula.ts';
 const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,policy,decision'.split(',');
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
 
-/** Writes the import files, one for each set of changed columns unless blank cells leave fields unchanged. */
+/**
+ * Writes the import files, one for each set of changed columns unless blank cells leave fields unchanged. Equal
+ * contacts give equal bytes.
+ */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,
   importer: AccountImporter,
@@ -161,6 +164,7 @@ function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date |
   return moments.length === 0 || Number.isNaN(newest) ? null : new Date(newest);
 }
 
+/** Time zones are at most twelve hours behind UTC. */
 const longestZoneMilliseconds = 12 * 3_600_000;
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
@@ -181,6 +185,7 @@ interface PartOptions {
   readonly header: readonly string[];
   readonly lineEnd: string;
   readonly byteOrderMark: boolean;
+  /** Limits of each file. Undefined: one file of any size. */
   readonly most?: { readonly rows: number; readonly bytes: number };
 }
 
@@ -188,7 +193,7 @@ const bufferedBytes = 256 * 1024;
 
 export type PartWriter = ReturnType<typeof createPartWriter>;
 
-/** Writes records into as many files as the limits require, each open only during a write and private to this user. */
+/** Writes records into as many files as the limits require, each open only in a write: an export has many writers. */
 export function createPartWriter({ folder, name, header, lineEnd, byteOrderMark, most }: PartOptions) {
   const done: WrittenPart[] = [];
   let hash = createHash('sha256');

@@ -7,6 +7,7 @@ import { fieldsOfHeaderKey, isKnownHeaderKey } from './known-headers.ts';
 
 export interface RecordedColumns {
   readonly header: readonly string[];
+  /** Field of each column, by the column's name. */
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 

@@ -246,6 +246,7 @@ export function refuseUnclearConsents(columns: HeaderColumns): void {
 export function countOptOuts(optOuts: readonly OptOutColumn[]) {
   const columns = optOuts.map((optOut) => ({
     optOut,
+    /** Values of the mapping file that no cell has had yet. */
     absent: new Set(optOut.values),
     optedOut: 0,
     unread: 0,

@@ -46,7 +46,7 @@ const unread = {
 } as const;
 const noIdentifier = 'no email of one person, profile URL or service id, and no name together with a company';
 
-/** Makes a function of a record's cells, its number from 1, and why it cannot be read. */
+/** Makes a function of a record's cells, its number from 1, and why it cannot be read (undefined: it can). */
 export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {

@@ -71,7 +71,7 @@ function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): b
 
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
-/** Refuses a file of `enrich export`, which can mix sources. @throws Problem `export.own-file` */
+/** Refuses a file of `enrich export`: it can mix sources, and escapes formulas. @throws Problem `export.own-file` */
 export function refuseOwnFile(path: string, header: readonly string[]): void {
   const keys = header.map(headerKey);
   const isOwn = keys[0] === 'source' && keys.includes('contactid');
@@ -88,7 +88,7 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
 /** Maximum length of a record id, which must fit into an index entry. Ids of CRMs are far shorter. */
 const longestId = 500;
 
-/** Returns a contact's record id (`cell`), else a hash of its first key, else an id of the row. */
+/** Returns a contact's record id (`cell`), else a hash of its first key (no personal data), else an id of the row. */
 export function contactIdOf(
   source: string,
   cell: string,

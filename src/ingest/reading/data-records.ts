@@ -8,6 +8,7 @@ import { createParser } from './records.ts';
 
 export interface DataRecord {
   readonly cells: readonly string[];
+  /** Why the record cannot be read. Undefined if it can. */
   readonly fault: string | undefined;
 }
 

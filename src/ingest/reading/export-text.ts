@@ -38,7 +38,7 @@ function refuseControls(path: string, head: Buffer): void {
   });
 }
 
-/** Reads text in pieces, without a byte order mark. `onBytes` gets the bytes. @throws Problem `export.*` */
+/** Reads text without byte order mark. Bytes for `onBytes` are valid until it returns. @throws Problem `export.*` */
 export async function* readText(
   file: EncodedFile,
   signal?: AbortSignal,

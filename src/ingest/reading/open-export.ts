@@ -18,7 +18,7 @@ export interface ReadingOptions {
 /** Size of the sample that contains any header, notes above it, and some hundred rows. */
 const sampleCharacters = 256 * 1024;
 
-/** Reads a file once to its end and finds its layout and columns. @throws Problem `export.*`, `mapping.*` */
+/** Reads a file to its end, to refuse a damaged line before staging. @throws Problem `export.*`, `mapping.*` */
 export async function openExport(path: string, options: ReadingOptions) {
   const { signal, source } = options;
   const mapping = options.mapping && requireValidMapping(options.mapping);

@@ -13,7 +13,7 @@ export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
 /** Maximum length of a record. A longer one shows wrong quotes or line ends. */
 const longestRecord = 4 * 1024 * 1024;
 
-/** Makes a parser of pieces of text. Papaparse's `Parser` also tells how much text waits for the end of a record. */
+/** Makes a parser of text that `SyntaxCheck` accepted. Papaparse's internal `Parser` also tells how much text waits. */
 export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
   const parser = papaparse(dialect);
   let rest = '';

@@ -8,6 +8,7 @@ import {
 } from '../../domain/problem.ts';
 
 export interface RemoteExport {
+  /** Name of the export for messages, without secrets. */
   readonly shown: string;
   /** Opens the content of the export. @throws Problem if a retry cannot help, and any other error if it can */
   open(signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>>;
@@ -16,7 +17,7 @@ export interface RemoteExport {
 /** Pauses before the retries. Together they outlast the restart of a server. */
 const pauses: readonly number[] = [1_000, 5_000, 15_000, 40_000];
 
-/** Downloads a remote export, from the beginning after an interruption. @throws Problem `export.*` */
+/** Downloads an export. A retry begins again, so `write` removes what it has stored. @throws Problem `export.*` */
 export async function download<Stored>(
   remote: RemoteExport,
   write: (content: AsyncIterable<Uint8Array>) => Promise<Stored>,
@@ -31,7 +32,7 @@ export async function download<Stored>(
       if (error instanceof Problem) throw error;
       const pause = retryPauses[failures];
       const code = errorCode(error) ?? '';
-      // Only another host name or certificate can help after these errors.
+      // Only another host name or certificate can help after these errors. An unreachable name server has another code.
       if (pause === undefined || code === 'ENOTFOUND' || isTlsTrustError(code))
         throw unreachable(error, remote);
       await sleep(pause, undefined, { signal });

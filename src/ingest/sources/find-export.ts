@@ -9,6 +9,7 @@ import { listObjects } from './s3-objects.ts';
 
 export interface FoundExport {
   readonly address: ExportAddress;
+  /** Milliseconds since 1970. Undefined if unknown. */
   readonly modified?: number | undefined;
 }
 

@@ -17,6 +17,7 @@ export interface ExportAccess {
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
   readonly maxBytes?: number | undefined;
+  /** Pauses before the retries of a download, in milliseconds. */
   readonly retryPauses?: readonly number[] | undefined;
 }
 
@@ -47,7 +48,7 @@ export async function obtainExport(
   }
 }
 
-/** Finds the export of a run, or downloads it again. @param options.fetched path of the downloaded file */
+/** Finds a run's export, or downloads it again with the same hash. @param options.fetched the downloaded file */
 export async function findExportContent(
   run: { readonly filePath: string; readonly fileSha256: string },
   access: ExportAccess,

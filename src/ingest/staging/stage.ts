@@ -23,7 +23,7 @@ export interface StagingOptions extends ReadingOptions {
 
 export type StagedExport = NonNullable<Awaited<ReturnType<typeof stageExport>>>;
 
-/** Streams an export into `enrichment.run_rows` in one transaction. Undefined if the run is already staged. */
+/** Streams an export into `run_rows` in one transaction; a second process waits. Undefined if already staged. */
 export async function stageExport(options: StagingOptions) {
   const { pool, runId, path, signal } = options;
   const opened = await openExport(path, options);
@@ -120,6 +120,7 @@ async function* copyLines(
   }
 }
 
+/** Columns of `enrichment.run_rows`, in the order of `copyLine`. */
 const copyColumns = [
   'run_id',
   'row_number',
@@ -147,7 +148,7 @@ function copyLine(runId: string, row: StagedRow): string {
   return `${special.test(head) ? fields.map(escaped).join('\t') : head}\t${escaped(cells)}`;
 }
 
-/** Matches what COPY needs escaped. One test covers a line, because nearly no line has it. */
+/** Matches what COPY needs escaped. One test covers a line: few lines have it, and normalised texts have no tabs. */
 const special = /[\\\n\r]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 

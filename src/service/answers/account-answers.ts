@@ -53,7 +53,7 @@ export type CreditUsage = ReturnType<typeof readCreditUsage>;
 const operationKey = z.tuple([z.string(), z.string()]);
 const operationUsage = z.looseObject({ minute: lenientObject, hour: lenientObject, day: lenientObject });
 
-/** Reads the team's use of its rate windows, by the service's names. Entries in an unknown format are left out. */
+/** Reads the use of rate windows, by names such as `api/v1/people` and `bulk_match`. Unknown formats are left out. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
   return Object.entries(data).flatMap(([key, value]) => {

@@ -53,6 +53,7 @@ const contactEmail = {
   extrapolated_email_confidence: 'number',
 } as const satisfies Shape;
 
+/** A person that the team has saved. */
 const contact = {
   ...each('id, person_id, account_id, organization_id, creator_id, contact_stage_id', 'text'),
   ...each('first_name, last_name, name, title, headline, organization_name, email, email_status', 'text'),
@@ -100,6 +101,7 @@ const organization = {
   org_chart_sector: 'text',
 } as const satisfies Shape & Record<keyof Organization, unknown>;
 
+/** A company that the team has saved. Answers to bulk calls contain saved companies. */
 const account = {
   ...company,
   ...each('domain, team_id, organization_id, source, original_source, created_at', 'text'),
@@ -131,6 +133,7 @@ const personShape = {
 
 type PersonOfAnswer =
   | {
+      /** Documented members that have a value, ready for jsonb. */
       readonly person: Person;
       /** Names of members that were left out because of their types, such as `contact.email`. */
       readonly unread: ReadonlySet<string>;
@@ -321,7 +324,10 @@ function readMatches(all: readonly unknown[]) {
       reason: `the answer has ${all.length} elements, of which ${maxMatches} are read`,
     });
   return {
-    /** People in the order of the answer. Null: nobody was found, or the element is in `unreadableMatches`. */
+    /**
+     * People in the order of the answer, which can differ from `details` in order and length. Null: nobody was found,
+     * or the element is in `unreadableMatches`.
+     */
     matches,
     /** Elements that are not valid people, and one entry for all beyond the limit. The service may bill them. */
     unreadableMatches,

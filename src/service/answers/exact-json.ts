@@ -3,7 +3,10 @@ import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Parses JSON, also JSON in a JSON string (observed with 429), without text that PostgreSQL refuses. */
+/**
+ * Parses JSON, also JSON in a JSON string (observed with 429), without text that PostgreSQL refuses. An integer
+ * `request_id` becomes a text. Undefined if the body is not JSON.
+ */
 export function readJson(body: Buffer): unknown {
   const outer = parse(body.toString('utf8').replace(/^\ufeff/, ''));
   return typeof outer === 'string' ? (parse(outer) ?? outer) : outer;
@@ -74,7 +77,7 @@ export type CreditsProblem = 'absent' | 'unreadable' | 'too-large';
 /** Lowest number that is too large for credits. The database column has fourteen digits before the decimal point. */
 const firstTooLarge = 1e14;
 
-/** Reads credits with six exact decimals. A float has 15 exact digits, and a price has fewer. */
+/** Reads credits with six exact decimals, or a problem. A float has 15 exact digits, and a price has fewer. */
 export function readCredits(value: unknown): {
   readonly credits: Credits | undefined;
   readonly problem: CreditsProblem | undefined;
@@ -93,10 +96,14 @@ function problemOf(value: unknown, text: string): CreditsProblem {
 /** Removes the error of binary fractions, as in 0.30000000000000004. Undefined if more than such an error is left. */
 function withoutFloatNoise(credits: number): Credits | undefined {
   const rounded = credits.toFixed(6);
+  // The precision of larger numbers is close to this error.
   return credits < 1e6 && Math.abs(credits - Number(rounded)) < 1e-9 ? parseCredits(rounded) : undefined;
 }
 
-/** Reads a request id from a result of `readJson`, as text that is safe in a URL path and in PostgreSQL. */
+/**
+ * Reads a request id from a result of `readJson`: in answers a signed 64-bit number, in deliveries a string or number.
+ * The text is safe in a URL path and in PostgreSQL. Undefined if there is none.
+ */
 export function readRequestId(value: unknown): string | undefined {
   const id = memberOf(value, 'request_id');
   return typeof id === 'string' ? /^[\w.:-]{1,100}$/.exec(id.trim())?.[0] : undefined;

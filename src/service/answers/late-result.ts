@@ -68,7 +68,10 @@ const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|proce
 const maxPeople = 1_000;
 const maxOfOnePerson = 100;
 
-/** Reads the people of a late result without invalid parts. Undefined for any other payload. Pure. */
+/**
+ * Reads a late result without invalid parts. The interface document shows no payload, but similar services send a list
+ * of people. Undefined for any other payload, which is quarantined. Pure.
+ */
 export function readLateResult(body: Buffer) {
   const value = readJson(body);
   const parsed = bodySchema.safeParse(value).data;

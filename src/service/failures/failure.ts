@@ -25,7 +25,7 @@ export class ServiceFailure extends Problem {
   /** False only if the call was certainly not billed. */
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
-  /** Codes of the error: `error_details.code`, then `error_code`; or the code of the TransportError. */
+  /** Codes, the newest format first: `error_details.code`, then `error_code`; or the code of the TransportError. */
   readonly codes: ErrorCodes;
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;

@@ -47,7 +47,7 @@ function secondsOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** Returns evidence that a refused call was processed and may have been billed. */
+/** Returns evidence that a refused call was processed and may have been billed; undefined: none. */
 function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
   const { hasPeople, mayBeBilled: isBilled } = statedBy(body);
@@ -204,7 +204,7 @@ function mayBeBilled(credits: unknown): boolean {
   return credits !== undefined && credits !== null;
 }
 
-/** Reads an answer with the schema of its operation. Pure. @throws ServiceFailure unless it is a valid success */
+/** Reads an answer with the schema of its operation. Pure. @throws ServiceFailure, also for a 2xx with a refusal */
 export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
   const value = answer.status >= 200 && answer.status < 300 ? readJson(answer.body) : undefined;
   const parsed = schema.safeParse(value);
