@@ -1,4 +1,5 @@
 import type { Warehouse } from '../../../src/db/database.ts';
+import type { TestWarehouse } from './test-warehouse.ts';
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
@@ -8,15 +9,14 @@ import { noSignal } from '../warehouse/rows.ts';
  * Returns how many rows and index entries PostgreSQL has read from each table. The warehouse needs one session
  * (`connections: 1`): a session reports its reads before it answers.
  */
-export async function rowsReadByTable({ pool }: Warehouse): Promise<ReadonlyMap<string, number>> {
-  await pool.query('select pg_stat_force_next_flush()');
-  const { rows } = await pool.query<{ table: string; read: string }>(
-    `select t.relname as table,
+export async function rowsReadByTable(warehouse: TestWarehouse): Promise<ReadonlyMap<string, number>> {
+  await warehouse.query`select pg_stat_force_next_flush()`;
+  const rows = await warehouse.query<{ table: string; read: string }>`
+    select t.relname as table,
       t.seq_tup_read + coalesce(t.idx_tup_fetch, 0) + coalesce(sum(i.idx_tup_read), 0) as read
-     from pg_stat_user_tables t
-     left join pg_stat_user_indexes i on i.relid = t.relid
-     group by t.relid, t.relname, t.seq_tup_read, t.idx_tup_fetch`,
-  );
+    from pg_stat_user_tables t
+    left join pg_stat_user_indexes i on i.relid = t.relid
+    group by t.relid, t.relname, t.seq_tup_read, t.idx_tup_fetch`;
   return new Map(rows.map(({ table, read }) => [table, Number(read)]));
 }
 
@@ -24,12 +24,10 @@ export async function rowsReadByTable({ pool }: Warehouse): Promise<ReadonlyMap<
  * Returns how many rows of a table PostgreSQL has read without an index. The warehouse needs one session, as for
  * `rowsReadByTable`.
  */
-export async function rowsScanned({ pool }: Warehouse, table: string): Promise<number> {
-  await pool.query('select pg_stat_force_next_flush()');
-  const { rows } = await pool.query<{ read: string }>(
-    'select seq_tup_read as read from pg_stat_user_tables where relname = $1',
-    [table],
-  );
+export async function rowsScanned(warehouse: TestWarehouse, table: string): Promise<number> {
+  await warehouse.query`select pg_stat_force_next_flush()`;
+  const rows = await warehouse.query<{ read: string }>`
+    select seq_tup_read as read from pg_stat_user_tables where relname = ${table}`;
   return Number(rows[0]!.read);
 }
 
@@ -47,10 +45,9 @@ export async function readAllTablesAsText({ pool }: Warehouse): Promise<string> 
 }
 
 /** Returns the sample values of columns that PostgreSQL keeps as statistics, as text. */
-export async function readColumnStatistics({ pool }: Warehouse): Promise<string> {
-  const { rows } = await pool.query<{ dump: string }>(
-    `select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname like 'enrichment%'`,
-  );
+export async function readColumnStatistics(warehouse: TestWarehouse): Promise<string> {
+  const rows = await warehouse.query<{ dump: string }>`
+    select coalesce(string_agg(s::text, E'\\n'), '') as dump from pg_stats s where schemaname like 'enrichment%'`;
   return rows[0]!.dump;
 }
 

@@ -9,7 +9,6 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { testLookupRequest, stagedRun, testSpec, type StagedRow, outcomesOf, noSignal } from './rows.ts';
 import { admit } from './admit.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 
@@ -116,12 +115,10 @@ export async function answerBatch(
 
 /** Reads a contact from the warehouse; undefined if the contact has no person. */
 export async function readContact(
-  { pool }: Warehouse,
+  warehouse: TestWarehouse,
   contactId: string,
 ): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await pool.query<Record<string, unknown>>(
-    'select * from enriched_contacts where contact_id = $1',
-    [contactId],
-  );
+  const rows = await warehouse.query<Record<string, unknown>>`
+    select * from enriched_contacts where contact_id = ${contactId}`;
   return rows[0];
 }

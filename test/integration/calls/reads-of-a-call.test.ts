@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openWarehouse } from '../../../src/db/database.ts';
+import { beforeAll, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
-import { createTestDatabase } from '../../helpers/database/database.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { addToSuppressionList, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { rowsReadByTable } from '../../helpers/database/contents.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
 const calls = 40;
 const peoplePerCall = 10;
@@ -23,10 +21,9 @@ const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow
       : { keys: [`name:${first} ${last}|${company}`.toLowerCase()] }),
   };
 });
-let warehouse: TestWarehouse;
+const warehouse = await warehouseOfFile({ connections: 1, keepsPlans: true });
 
 beforeAll(async () => {
-  warehouse = testWarehouse(openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true }));
   // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
   const tables = await warehouse.query<{ name: string }>`
     select oid::regclass::text as name from pg_class
@@ -35,8 +32,6 @@ beforeAll(async () => {
     await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
   await addToSuppressionList(warehouse, 'email:listed@orbit.example');
 });
-
-afterAll(() => warehouse.close());
 
 it('recording a call reads as few database rows late in a run as early, also with outdated query plans', async () => {
   const runId = await runningRunOf(warehouse, rows);

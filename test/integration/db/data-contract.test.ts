@@ -5,7 +5,7 @@ import { exportedTables } from '../../../src/export/export-table.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import type { Warehouse } from '../../../src/db/database.ts';
+import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { parse, stringify } from 'yaml';
 import { isReadable } from '../../../src/db/analyst-role.ts';
 
@@ -69,23 +69,21 @@ interface ContractTable {
 }
 
 /** The public tables as the migrated database has them. */
-async function readContract({ pool }: Warehouse): Promise<ContractTable[]> {
-  const { rows } = await pool.query<
+async function readContract(warehouse: TestWarehouse): Promise<ContractTable[]> {
+  const rows = await warehouse.query<
     ContractColumn & { table: string; about: string | null; rule: string | null }
-  >(
-    `select c.relname as table, obj_description(c.oid, 'pg_class') as about, a.attname as name,
-       format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable,
-       col_description(c.oid, a.attnum) as description,
-       (select pg_get_constraintdef(r.oid)
-        from pg_constraint r
-        where r.conrelid = c.oid and r.contype = 'c' and r.conkey = array[a.attnum]
-          and pg_get_constraintdef(r.oid) like '%ANY (ARRAY[''%') as rule
-     from pg_class c
-     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-     where c.relnamespace = 'enrichment'::regnamespace and c.relname = any($1)
-     order by c.relname, a.attnum`,
-    [Object.keys(publicTables)],
-  );
+  >`
+    select c.relname as table, obj_description(c.oid, 'pg_class') as about, a.attname as name,
+      format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable,
+      col_description(c.oid, a.attnum) as description,
+      (select pg_get_constraintdef(r.oid)
+       from pg_constraint r
+       where r.conrelid = c.oid and r.contype = 'c' and r.conkey = array[a.attnum]
+         and pg_get_constraintdef(r.oid) like '%ANY (ARRAY[''%') as rule
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'enrichment'::regnamespace and c.relname = any(${Object.keys(publicTables)})
+    order by c.relname, a.attnum`;
   return Object.entries(publicTables).map(([name, key]) => {
     const ofTable = rows.filter(({ table, name: column }) => table === name && isReadable(name, column));
     const columns = ofTable.map(({ name: column, type, nullable, description, rule }) => ({
@@ -189,20 +187,18 @@ interface Column {
 }
 
 /** The module with the types of tables, as the migrated database has them. */
-async function tableTypes({ pool }: Warehouse): Promise<string> {
-  const { rows } = await pool.query<Column>(
-    `select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
-       not a.attnotnull as nullable, a.atthasdef or a.attidentity <> '' as optional,
-       a.atttypid = 'jsonb'::regtype or exists (
-         select from pg_constraint r
-         where r.conrelid = c.oid and r.contype = 'c' and r.conkey = array[a.attnum]
-           and pg_get_constraintdef(r.oid) like '%ANY (ARRAY[''%') as named
-     from unnest($1::text[]) with ordinality as t (name, place)
-     join pg_class c on c.oid = t.name::regclass
-     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-     order by t.place, a.attnum`,
-    [queriedTables],
-  );
+async function tableTypes(warehouse: TestWarehouse): Promise<string> {
+  const rows = await warehouse.query<Column>`
+    select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
+      not a.attnotnull as nullable, a.atthasdef or a.attidentity <> '' as optional,
+      a.atttypid = 'jsonb'::regtype or exists (
+        select from pg_constraint r
+        where r.conrelid = c.oid and r.contype = 'c' and r.conkey = array[a.attnum]
+          and pg_get_constraintdef(r.oid) like '%ANY (ARRAY[''%') as named
+    from unnest(${queriedTables}::text[]) with ordinality as t (name, place)
+    join pg_class c on c.oid = t.name::regclass
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    order by t.place, a.attnum`;
   const tables = queriedTables.map((table) => {
     const members = rows
       .filter((row) => row.table === table)

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
+import { executeAt } from '../../helpers/database/global-setup.ts';
 
 it('defaults of the database or the connection URL do not change how values are read and written', async () => {
   const databaseUrl = await createTestDatabase();
   const name = new URL(databaseUrl).pathname.slice(1);
-  const owner = openWarehouse(databaseUrl, { connections: 1 });
   const defaults = {
     search_path: 'public',
     datestyle: 'German',
@@ -18,8 +18,7 @@ it('defaults of the database or the connection URL do not change how values are 
     bytea_output: 'escape',
   };
   for (const [setting, value] of Object.entries(defaults))
-    await owner.pool.query(`alter database "${name}" set ${setting} to '${value}'`);
-  await owner.close();
+    await executeAt(databaseUrl, `alter database "${name}" set ${setting} to '${value}'`);
   const url = new URL(databaseUrl);
   url.searchParams.set('options', '-c timezone=Asia/Kolkata');
   const warehouse = openWarehouse(url.href, { connections: 1 });
