@@ -92,21 +92,24 @@ export async function readPersonKeys(
   return new Map(rows.map(({ keys, ...person }) => [personReferenceText(person), keys]));
 }
 
+/** RFC 7464's separator of JSON texts, which no JSON text contains. */
+const recordSeparator = '\u001e';
+
 /**
- * Appends observations. Companies are stored once by hash, and only companies that are not stored yet are sent: with 60
- * KB of company data per person, PostgreSQL spent most of its time on companies that it already had.
+ * Appends observations. Companies are stored once by hash, and only companies that are not stored yet are sent. They
+ * are sent and stored as JSON text: as jsonb, ten companies of 46 KB took PostgreSQL 6 ms instead of 3.5 ms.
  */
 export async function writeObservations(
   transaction: Transaction<Tables>,
   observations: readonly NewObservation[],
 ): Promise<void> {
   if (observations.length === 0) return;
-  const companies = new Map<string, string>();
+  const companies = new Map<string, { readonly domain: string | undefined; readonly facts: string }>();
   const rows = observations.map(({ organization, ...observation }) => {
     if (organization === null) return { ...observation, hash: null };
     const facts = JSON.stringify(organization);
     const hash = `\\x${createHash('sha256').update(facts).digest('hex')}`;
-    companies.set(hash, facts);
+    companies.set(hash, { domain: organization['domain'] as string | undefined, facts });
     return { ...observation, hash };
   });
   // No stored company disappears during this transaction, because erasure needs the same lock of the digest.
@@ -114,14 +117,14 @@ export async function writeObservations(
     select facts_hash::text as hash from organization_facts where facts_hash = any(${[...companies.keys()]}::bytea[])
   `.execute(transaction);
   for (const { hash } of known) companies.delete(hash);
-  const companyRows = [...companies].map(
-    ([hash, facts]) => `{"hash":${JSON.stringify(hash)},"facts":${facts}}`,
-  );
+  const added = [...companies.values()];
   await sql`
     with companies as (
-      insert into organization_facts (facts_hash, facts)
-      select hash, facts from jsonb_to_recordset(${`[${companyRows.join(',')}]`}::jsonb) as c (hash bytea, facts jsonb)
-      order by hash
+      insert into organization_facts (facts_hash, domain, facts)
+      select *
+      from unnest(${[...companies.keys()]}::bytea[], ${added.map(({ domain }) => domain ?? null)}::text[],
+        string_to_array(${added.map(({ facts }) => facts).join(recordSeparator)}, ${recordSeparator})::json[])
+      order by 1
       on conflict do nothing
     )
     insert into observation_log (observation_id, service, person_key, person_id, kind, asked_at, recorded_at, run_id,

@@ -69,10 +69,10 @@ const answers = `insert into observation_log (service, person_key, person_id, ki
  * and lookups.
  */
 const log = [
-  `insert into organization_facts (facts_hash, facts)
-   select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
-     'domain', 'company' || c || '.example', 'industry', 'machinery', 'estimated_num_employees', c % 5000,
-     'keywords', array['bearings', 'gears', 'maintenance'],
+  `insert into organization_facts (facts_hash, domain, facts)
+   select sha256(convert_to('c' || c, 'UTF8')), 'company' || c || '.example', json_build_object('id', 'c' || c,
+     'name', 'Company ' || c, 'domain', 'company' || c || '.example', 'industry', 'machinery',
+     'estimated_num_employees', c % 5000, 'keywords', array['bearings', 'gears', 'maintenance'],
      'short_description', repeat('Makes parts for machines. ', 8))
    from generate_series(0, $1::int / 20) c`,
   `insert into observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,

@@ -1,11 +1,13 @@
--- Facts about companies in answers, with the member names of the service's interface. Equal facts are stored once.
+-- Facts about companies in answers, with the member names of the service's interface. Equal facts are stored once, as
+-- the text that arrived: they are read rarely, and building jsonb from them took most of the time to store them.
 create table enrichment_internal.organization_facts (
   facts_hash bytea primary key,
-  facts jsonb not null
+  domain text,
+  facts json not null
 );
 
-create index organization_facts_by_domain on enrichment_internal.organization_facts ((facts ->> 'domain'))
-  where facts ->> 'domain' is not null;
+create index organization_facts_by_domain on enrichment_internal.organization_facts (domain)
+  where domain is not null;
 
 -- Observations, with a hash in place of the facts about the employer.
 create table enrichment_internal.observation_log (
@@ -41,7 +43,7 @@ create index observations_by_key on enrichment_internal.observation_log using gi
 create view enrichment.observations as
   select o.*,
     (
-      select f.facts
+      select f.facts::jsonb
       from enrichment_internal.organization_facts f
       where f.facts_hash = o.organization_facts
     ) as organization
