@@ -164,7 +164,7 @@ async function recordCall(
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, 'accepted', answer);
     await storeAnswer(warehouse, {
       attemptId,
-      people,
+      people: people.length,
       answer,
       asked: run.options,
       lateResults: { pollAfterSeconds, deadlineSeconds: run.options.lateDeadlineSeconds },

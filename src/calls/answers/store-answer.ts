@@ -22,7 +22,6 @@ import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { expectResults } from '../../late-results/expected-results.ts';
-import type { OpenPerson } from '../batches/open-people.ts';
 import { isEmptyPerson } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { cacheAnswer, queueAnswers, type DigestibleAnswer } from '../../people/digest-queue.ts';
@@ -35,7 +34,8 @@ export type AnswerToRecord = DigestibleAnswer &
 
 interface AnswerRecord {
   readonly attemptId: string;
-  readonly people: readonly OpenPerson[];
+  /** Number of people that the call was made for. */
+  readonly people: number;
   readonly answer: AnswerToRecord;
   readonly asked: RequestedExtras & { readonly service: string };
   /** Seconds from the answer to the first poll, and to the end of the wait for late results. */
@@ -51,12 +51,12 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   const { attemptId, answer } = record;
   // The body is compressed before the transaction, because compressing 600 KB takes some milliseconds.
   const body = await promisify(gzip)(answer.raw, { level: 1 });
-  const price = priceOfAnswer(answer, record.asked, record.people.length);
+  const price = priceOfAnswer(answer, record.asked, record.people);
   const closing = closingOf(answer, price, awaitedOf(record, answer, price));
   const storing = storingOf(record, closing, body);
   // An answer without special circumstances needs one statement, which locks the shared budgets for the shortest time.
   const isUsual =
-    !answer.partial && price.isCredible && (price.consumed ?? 0n) <= creditsFromWhole(record.people.length);
+    !answer.partial && price.isCredible && (price.consumed ?? 0n) <= creditsFromWhole(record.people);
   const stored =
     isUsual && (await closeAttempt(warehouse.database, attemptId, closing, storing, ['admitted']));
   if (!stored)

@@ -32,13 +32,15 @@ export async function recordAnswer(
   {
     asked,
     lateResults = { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    people,
     ...record
-  }: Pick<RecordedAnswer, 'attemptId' | 'people' | 'answer'> & {
+  }: Pick<RecordedAnswer, 'attemptId' | 'answer'> & {
+    readonly people: readonly unknown[];
     readonly asked?: Partial<RecordedAnswer['asked']>;
     readonly lateResults?: RecordedAnswer['lateResults'];
   },
 ): Promise<void> {
   const request = { reveal: [], waterfall: [], service: 'test', ...asked };
-  await storeAnswer(warehouse, { ...record, asked: request, lateResults });
+  await storeAnswer(warehouse, { ...record, people: people.length, asked: request, lateResults });
   await digestAnswer(warehouse, record.attemptId);
 }
