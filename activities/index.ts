@@ -39,6 +39,7 @@ export type ControlDependencies = PlanDependencies &
     readonly lineage: Lineage | undefined;
   };
 
+/** The activities of the control queue. Their results are in Temporal's history, so they have no personal data. */
 export function createControlActivities(dependencies: ControlDependencies): ControlActivities {
   const { warehouse, retention, lineage, log } = dependencies;
   return {

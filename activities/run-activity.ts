@@ -44,7 +44,7 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
   }
 }
 
-/** Finds the run of a workflow. A run's workflow has the run's id, and a page's workflow `<run>/page-0007`. */
+/** Finds the run of a workflow. A run's workflow has the run's id, and a page's workflow `<run>/page-7`. */
 function runOfWorkflow(workflowId: string): { readonly runId: string; readonly page?: number } {
   const [runId = '', page] = workflowId.split('/page-');
   return { runId, ...(page !== undefined && { page: Number(page) }) };

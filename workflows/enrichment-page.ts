@@ -41,6 +41,7 @@ const resultTexts: Readonly<Record<PageResult['kind'], string>> = {
   stopped: 'ended before its last batch, because its run was paused or cancelled',
 };
 
+/** State of a page: batches that wait for a call, batches done, and the first result that ends the page. */
 class PageInProgress {
   readonly #input: PageInput;
   readonly #wait = new PageWait(() => this.#show());
@@ -82,6 +83,7 @@ class PageInProgress {
     return result;
   }
 
+  /** Lets no further batch begin, and ends a wait. */
   #askForEnd(): void {
     this.#isEndAsked = true;
     this.#wait.wakes += 1;
@@ -100,6 +102,7 @@ class PageInProgress {
     }
   }
 
+  /** Runs one activity with several batches. Batches that must wait return to the front. */
   async #enrich(batches: readonly number[]): Promise<void> {
     const { runId, page, priority } = this.#input;
     const wakesBefore = this.#wait.wakes;
@@ -179,6 +182,7 @@ class PageWait {
   }
 }
 
+/** Signals the run why its page waits; null: it continues. */
 async function tellRun(reason: string | null): Promise<void> {
   const { parent } = workflowInfo();
   // The signal fails if the run has ended. The failure does no harm.

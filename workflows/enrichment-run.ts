@@ -44,6 +44,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   return facts;
 }
 
+/** Carries out the steps that are left. Late results can release credits, so that pages follow again. */
 async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   const plan = run.plan ?? (await prepare(run));
   // An execution that continued as new while it waited for the approval has made no call.
@@ -60,6 +61,7 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   }
 }
 
+/** Reads and plans the export. A refusal fails the run. */
 async function prepare(run: RunState): Promise<PlanSummary> {
   const { runId } = run;
   run.show();
@@ -175,6 +177,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   return needsCredits ? resolveBudgetExhaustion(run) : undefined;
 }
 
+/** Runs a page as a child workflow, which keeps the history of the run short. */
 async function runPageWorkflow(run: RunState, page: number): Promise<PageResult> {
   const { runId, plan } = run;
   const { file, batchConcurrency, priority, heartbeatSeconds } = run.input;
@@ -218,6 +221,7 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   return end?.budget !== undefined && !run.isCancelling && run.arrived !== end.arrivedBefore;
 }
 
+/** True if the run has made a call, by the facts last read. */
 function hasCalled({ figures }: RunState): boolean {
   return (figures?.facts.calls ?? 0) > 0;
 }

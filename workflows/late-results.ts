@@ -41,6 +41,7 @@ export class LateResults {
     this.#isDelivered = options.isDelivered;
   }
 
+  /** Makes the next sync start now. */
   deliveryReceived(): void {
     this.#isDelivered = true;
   }
@@ -91,6 +92,7 @@ export class LateResults {
       : `late results of ${formatCount(awaited, 'call')} awaited until ${until}`;
   }
 
+  /** Milliseconds until the next sync. */
   #pause(longest: number): number {
     const { readAt, nextSyncAt } = this.status;
     // Both times are from the database's clock, which may differ from Temporal's clock.

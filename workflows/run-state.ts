@@ -38,8 +38,8 @@ export function mustContinueAsNew(): boolean {
   return isHistoryLong() || isBuildOutdated();
 }
 
-/** Makes the input of an activity. It has the id of the update whose handler calls it, if there is one. */
-function updateRequest(runId: string): UpdateRequest {
+/** Input of an activity, with the id of the update that caused it, so that a repeated update takes effect once. */
+function activityInput(runId: string): UpdateRequest {
   const update = currentUpdateInfo();
   return { runId, ...(update && { updateId: update.id }) };
 }
@@ -115,6 +115,7 @@ export class RunState {
     return this.status === 'cancelling' || isFinal(this.status);
   }
 
+  /** Answer to the query `progress`, and content of the run's page in the Temporal UI. */
   get progress(): RunProgress {
     const { runId, status, page, plan, service, figures, late } = this;
     return {
@@ -130,10 +131,12 @@ export class RunState {
     };
   }
 
+  /** Number of deliveries that took effect. */
   get arrived(): number {
     return this.late?.status.arrived ?? 0;
   }
 
+  /** Writes the search attributes and the run's page in the Temporal UI. */
   show(): void {
     const { progress } = this;
     if (this.input.searchable) this.#attributes.write(progress);
@@ -175,7 +178,7 @@ export class RunState {
    */
   setStatus(status: RunStatus, why?: StatusReason, by?: 'resume' | 'approval'): Promise<RunFacts> {
     const request = {
-      ...updateRequest(this.runId),
+      ...activityInput(this.runId),
       status,
       ...(why && { pauseReason: why }),
       ...(by && { by }),
@@ -272,10 +275,12 @@ class PageWorkflow {
       });
   }
 
+  /** Ends the page's wait for a slot, because the run was paused, cancelled or resumed. */
   wake(): Promise<void> {
     return this.#tell((page) => page.signal(wakeSignal));
   }
 
+  /** Signals the open page, if there is one. */
   async #tell(tell: (page: Page) => Promise<void>): Promise<void> {
     // The page may have ended before the signal.
     await this.#open?.then(tell).catch(() => {});

@@ -31,7 +31,7 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
     .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, maxSummaryLength) }, [
       { ...input, asOf: asOf.toISOString() },
     ])
-    .catch(sayingWhy);
+    .catch(throwCause);
   const ended: EndedRun[] = [];
   const failures = refused.map(({ file, reason }) =>
     ApplicationFailure.nonRetryable(`${file}: ${reason}`, 'export.refused'),
@@ -44,12 +44,12 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
       failures.push(failureOf(run, error));
     }
   }
-  if (failures.length > 0) throw together(failures);
+  if (failures.length > 0) throw combinedFailure(failures);
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended), runs: ended };
 }
 
-/** Makes one failure that names every file. It has the type of the first failure. */
-function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
+/** Makes one failure that names at most {@link maxReasons} files. It has the type of the first failure. */
+function combinedFailure(failures: readonly ApplicationFailure[]): ApplicationFailure {
   const [first] = failures;
   const messages = failures.slice(0, maxReasons).map(({ message }) => message);
   const more = failures.length - messages.length;
@@ -60,6 +60,7 @@ function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
 /** Maximum number of failures in a message, because a folder can have many bad files. */
 const maxReasons = 20;
 
+/** Runs one export as a child workflow. An unfinished run of an earlier time with the same file goes on instead. */
 async function carryOut(
   run: RunInput,
   { schedule, source }: ScheduledRunInput,
@@ -86,7 +87,7 @@ async function carryOut(
 }
 
 /** Throws the cause of an ActivityFailure. A paused schedule shows the message, and only the cause has a useful one. */
-function sayingWhy(error: unknown): never {
+function throwCause(error: unknown): never {
   throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
 }
 

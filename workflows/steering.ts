@@ -23,7 +23,7 @@ export function installSteering(run: RunState): void {
   acceptPauseAndResume(run);
   setHandler(
     cancelUpdate,
-    toItsEnd((why: OperatorReason) => cancelRun(run, why ?? '')),
+    uncancellable((why: OperatorReason) => cancelRun(run, why ?? '')),
     {
       description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
       validator: requireNoPerson,
@@ -48,16 +48,17 @@ function answerQueriesAndSignals(run: RunState): void {
 }
 
 /** Makes an update's handler. It runs to its end even if the workflow is cancelled in Temporal meanwhile. */
-function toItsEnd<Args extends unknown[], Result>(
+function uncancellable<Args extends unknown[], Result>(
   carryOut: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
   return (...args) => CancellationScope.nonCancellable(() => carryOut(...args));
 }
 
+/** Adds the update `approve`, which needs the hash of the plan that the operator has read. */
 function acceptApproval(run: RunState): void {
   // The update returns after the status has changed, so that its client then reads `running`.
   const approve = async (): Promise<void> => void (await run.setStatus(run.work, undefined, 'approval'));
-  setHandler(approveUpdate, toItsEnd(approve), {
+  setHandler(approveUpdate, uncancellable(approve), {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
       if (!run.plan || run.isCancelling) throw new Error(`${stateOf(run)}: there is nothing to approve`);
@@ -73,7 +74,7 @@ function acceptPauseAndResume(run: RunState): void {
     await run.setStatus('paused', pauseByOperator(run.runId, why ?? ''));
     await run.pageWorkflow.wake();
   };
-  setHandler(pauseUpdate, toItsEnd(pause), {
+  setHandler(pauseUpdate, uncancellable(pause), {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
     validator: (why: OperatorReason) => {
@@ -90,7 +91,7 @@ function acceptPauseAndResume(run: RunState): void {
     // The command has just read how many calls the service has left, so the page may no longer need to wait.
     await run.pageWorkflow.wake();
   };
-  setHandler(resumeUpdate, toItsEnd(resume), {
+  setHandler(resumeUpdate, uncancellable(resume), {
     description: 'Continue a paused run.',
     validator: () => {
       // While a run ends, the tables can pause it for a reason that the operator has not seen.
@@ -100,11 +101,13 @@ function acceptPauseAndResume(run: RunState): void {
   });
 }
 
+/** The state of a run for the error of a refused update. */
 function stateOf(run: RunState): string {
   if (run.status === 'running' && run.ending) return 'the run has made its calls';
   return `the run is ${statusText(run.status)}`;
 }
 
+/** Sets the status `cancelling`, which the steps of the run check, and ends a wait of its page. */
 export async function cancelRun(run: RunState, why: OperatorReason): Promise<void> {
   await run.setStatus('cancelling', cancellationReason(run.runId, why));
   await run.pageWorkflow.wake();

@@ -127,6 +127,11 @@ export async function attemptCall(
   return recordCall(dependencies, call, answer);
 }
 
+/**
+ * Sends the request. People go into `details` in the order of their rows.
+ *
+ * @throws ServiceFailure if there is no usable answer
+ */
 async function send(
   { client, webhookUrl, callTimeoutSeconds }: AttemptDependencies,
   { run, people }: SentCall,
@@ -153,6 +158,7 @@ async function send(
   return answer;
 }
 
+/** Ends the call in the rate windows and stores its answer. A partial answer is a reason to pause the run. */
 async function recordCall(
   dependencies: AttemptDependencies,
   call: SentCall,
@@ -182,6 +188,10 @@ async function recordCall(
   return { ...ended, kind: 'recorded', pauseReason: answer.partial && pauseReasonOf(answer.partial) };
 }
 
+/**
+ * Ends an attempt without a usable answer: released if it was never sent, unknown if it may have been billed, otherwise
+ * refused at no cost. The failure's `disposition` says what the caller does next.
+ */
 async function closeFailure(
   dependencies: AttemptDependencies,
   call: SentCall,
@@ -234,10 +244,12 @@ async function closeFailure(
   });
 }
 
+/** The rate windows that bulk calls count in. */
 function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
 }
 
+/** The failure as the reason of a paused run, which `enrich status` shows. */
 function pauseReasonOf(failure: ServiceFailure): PauseReason {
   return {
     type: `service.${failure.type}`,
@@ -303,6 +315,7 @@ async function admitOrRelease(
   }
 }
 
+/** Returns credits, claims and slot of a call that was certainly never sent. */
 async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
   await closeWithoutCost(warehouse, attemptId, { status: 'released', reason });
   await releaseSlot(warehouse.database, attemptId);
@@ -344,6 +357,7 @@ const streakWeights = { refused: 1, failed: 6 } as const;
 const unsentPatienceMilliseconds = 120_000;
 /** A failure to send that is older than this belongs to an earlier outage. */
 const forgottenMilliseconds = 600_000;
+/** Pauses between tries to send, in milliseconds. */
 const shortestPause = 500;
 const longestPause = 15_000;
 
@@ -352,7 +366,9 @@ const longestPause = 15_000;
  * series pauses the run: the service is down, or it refuses everybody.
  */
 export class CallStreaks {
+  /** Weighted length of the series of each run id. */
   readonly #lengths = new Map<string, number>();
+  /** Begin and newest failure of the current outage, in milliseconds of `performance.now()`. */
   #unsent: { since: number; last: number } | undefined;
 
   /** Counts one more call without success. @returns true if the series is so long that the run must pause */

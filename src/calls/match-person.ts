@@ -36,8 +36,9 @@ interface AdmittedMatch {
 }
 
 /**
- * Looks up one person outside of any run, under the same rate limits and budgets as calls of runs. The call has no
- * attempt that an operator could decide, so an unknown cost stays reserved in the day and month budgets.
+ * Looks up one person outside of any run (`enrich match`), under the same rate limits and budgets as calls of runs. No
+ * row of `attempts` exists that the operator could settle, so an unknown cost stays reserved in the day and month
+ * budgets.
  *
  * @throws Problem `match.suppressed`, `match.no-slot`, `match.over-budget`: nothing was sent
  * @throws Problem `match.found-suppressed`: the returned person is on the suppression list
@@ -72,6 +73,7 @@ export async function matchPerson(
   return answer;
 }
 
+/** @throws Problem `match.suppressed`, before anything is sent */
 async function refuseSuppressed({ warehouse }: MatchDependencies, person: Identity): Promise<void> {
   const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
   if (!(await isSuppressed(warehouse.database, keys))) return;
@@ -97,6 +99,11 @@ async function refuseSuppressedAnswer(
   });
 }
 
+/**
+ * Acquires a slot and reserves the worst-case price in the day and month budgets.
+ *
+ * @throws Problem `match.no-slot`, `match.over-budget`
+ */
 async function admitMatch(dependencies: MatchDependencies, price: Credits): Promise<AdmittedMatch> {
   const { warehouse, rateLimits, budgets, callTimeoutSeconds } = dependencies;
   await applyBudgetLimits(warehouse.database, budgets);
@@ -136,6 +143,7 @@ function withNext(failure: ServiceFailure): Problem {
   return new Problem(type, message, { where: matchScope, next, exitCode, cause: failure });
 }
 
+/** The next step for the operator; undefined: the failure's own next step fits. */
 function nextAfter({
   mayHaveBeenBilled,
   disposition,
@@ -159,6 +167,7 @@ function matchesOf({ service }: MatchDependencies): RateScope {
   return { service, scope: matchScope };
 }
 
+/** Settles the reservation in the budgets with the price of the call. */
 async function close(
   { warehouse }: MatchDependencies,
   { budgetIds, price }: AdmittedMatch,

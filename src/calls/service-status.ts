@@ -136,6 +136,7 @@ function refused(
   });
 }
 
+/** Two texts for the log and the start of a run: the user, and the calls left in the rate windows. */
 export function describeServiceStatus({
   user,
   windows,

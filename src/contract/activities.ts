@@ -121,6 +121,7 @@ export interface ControlActivities {
   ): Promise<RunFacts>;
   /** Returns the facts of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;
+  /** Claims the people of a page, so that no other run calls for them. */
   openPage(request: PageRequest): Promise<OpenedPage>;
   /** Applies the run's inbox, makes the polls that are due, and returns the status of late results. */
   syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
@@ -132,10 +133,11 @@ export interface ControlActivities {
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
   /** Judges the pilot, and pauses the run in the tables if a quality gate or a missing approval requires this. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
-  /** Decides what a run does after a page has exhausted a budget. */
+  /** Returns whether an exhausted budget has credits again (`open`), the run ends, or it waits for a budget. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
   /** Compares the run's contacts with stored people. Returns how many contacts got data and how many lost it. */
   reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
+  /** Gives the remaining rows an outcome, and ends the run. Status `paused`: the operator must act first. */
   finishRun(
     request: RunRequest & {
       readonly ending: 'finished' | 'over_budget' | 'cancelled';

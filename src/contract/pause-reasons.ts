@@ -93,6 +93,7 @@ const pausesByCommand: readonly string[] = [
   'run.interrupted',
 ] satisfies readonly PauseReasonType[];
 
+/** True if a command has paused the run in the tables, perhaps after the workflow's last call. */
 export function isPausedByCommand(reason: StatusReason | null | undefined): boolean {
   return reason !== null && reason !== undefined && pausesByCommand.includes(reason.type);
 }

@@ -3,6 +3,7 @@ import type { RunFactsSnapshot } from './run-facts.ts';
 import type { RunPriority } from './temporal-names.ts';
 import type { ScheduledOptions } from '../domain/runs/run-options.ts';
 
+/** Input of a run's workflow. */
 export interface RunInput {
   readonly runId: string;
   /** The file's name and the run's budget are only for operators who read the input in the Temporal UI. */

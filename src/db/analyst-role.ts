@@ -53,6 +53,7 @@ export async function grantAnalysts(database: Kysely<never>, role?: string): Pro
   });
 }
 
+/** Revokes all rights of a role, then grants whole tables, or only the columns in `readableColumns`. */
 async function grant(transaction: Transaction<never>, role: string): Promise<void> {
   const [schema, internal, reader] = [sql.id(schemaName), sql.id(internalSchemaName), sql.id(role)];
   await sql`revoke all on all tables in schema ${schema}, ${internal} from ${reader}`.execute(transaction);

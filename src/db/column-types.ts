@@ -6,7 +6,9 @@ import type { ExportProfile } from '../domain/runs/expectations.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
+/** A timestamptz column: read as a Date, which has only milliseconds, written as Date or text. */
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+/** A jsonb column: read as a value, written as JSON text. */
 type Json<Value> = ColumnType<Value, string, string>;
 
 /** A column that an INSERT may leave out. */

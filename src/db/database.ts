@@ -10,6 +10,7 @@ import { databaseErrorCode, isDatabaseUnreachable } from './postgres-errors.ts';
 import type { Tables } from './schema.ts';
 import { afterConnect, applySessionSettings, stablePlanSettings } from './session-settings.ts';
 
+/** A connected PostgreSQL database with the tables of the product. */
 export interface Warehouse {
   /** Query builder with types of all tables. Unqualified names mean tables of the schema `enrichment`. */
   readonly database: Kysely<Tables>;
@@ -90,7 +91,11 @@ export async function inRolledBackTransaction<Result>(
 /** Errors that a new connection resolves: a migration changed columns, or the server is no longer primary. */
 const endingCodes = new Set(['0A000', '25006']);
 
-/** Returns a pool that closes a connection after an error that it would repeat, such as an unreachable server. */
+/**
+ * Returns a pool that closes a connection after an error that it would repeat, such as an unreachable server.
+ *
+ * @param prepares true: statements are prepared and keep their plans
+ */
 function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   return {
     connect: async () => {
@@ -113,6 +118,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
 /** Names of prepared statements by their text. There are few texts, because values are parameters. */
 const names = new Map<string, string>();
 
+/** Gives a query with parameters a name, so that PostgreSQL parses and plans its text once per connection. */
 function preparedQuery(text: string, values: readonly unknown[], prepares: boolean): pg.QueryConfig {
   if (values.length === 0 || !prepares) return { text, values: [...values] };
   let name = names.get(text);

@@ -39,6 +39,7 @@ export class GroupCommit<Item, Result> {
     });
   }
 
+  /** Begins the next group, unless one is being committed. */
   #commitNext(): void {
     if (this.#waiting.length === 0 || this.#isCommitting) return;
     this.#isCommitting = true;
@@ -60,6 +61,7 @@ export class GroupCommit<Item, Result> {
     return group;
   }
 
+  /** Commits a group and answers its callers. */
   async #commit(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#options.commit(group.map(({ item }) => item));

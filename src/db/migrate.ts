@@ -18,6 +18,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
 };
 
+/** Migrations that this command applied (`done`), and those that a newer release applied. */
 export interface Migrated {
   readonly done: readonly string[];
   /** Names of applied migrations that only a newer release knows. Migrations only add, so this release still works. */
@@ -122,6 +123,7 @@ async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   );
 }
 
+/** Connects to a suitable server, and converts errors to the Problems `database.*`. */
 async function withDatabase<Result>(
   databaseUrl: string,
   use: (database: Kysely<never>) => Promise<Result>,

@@ -34,7 +34,11 @@ function isDiskFull(error: unknown): boolean {
   return code === '53100' || (code !== undefined && fullDiskMessages.test((error as Error).message));
 }
 
-/** Describes a temporary state of the database, such as a full disk, without a statement or a cell of an export. */
+/**
+ * Describes a temporary state of the database, such as a full disk, without a statement or a cell of an export.
+ *
+ * @returns undefined for any other error
+ */
 export function describeTransientState(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
   const { type, message } = describeDatabaseFailure(error, '');
   return transientStates.includes(type) ? { type, message } : undefined;

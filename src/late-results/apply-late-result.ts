@@ -63,6 +63,12 @@ export async function applyLateResult(
   }
 }
 
+/**
+ * Applies a delivery that is still `received`. It ends as duplicate (same bytes as an applied one), quarantined or
+ * applied.
+ *
+ * @returns `not-digested`: the answer of the call must be digested first
+ */
 async function apply(
   transaction: Transaction<Tables>,
   { deliveryId, attemptId }: Pick<WaitingDelivery, 'deliveryId' | 'attemptId'>,
@@ -84,6 +90,7 @@ async function apply(
     from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
   `.execute(transaction);
   if (stored?.status !== 'received') return 'done-before';
+  /** Stores the end of the delivery. A body that names a suppressed person is removed. */
   const end = async (
     status: Exclude<DeliveryStatus, 'received'>,
     { reason, subject, results, personIds, credits, dropsBody = false }: Marking,
@@ -226,6 +233,7 @@ function whyForeign(
     : undefined;
 }
 
+/** False if the delivery states a price above everything that its call can cost. */
 function isCredible(
   call: LockedCall,
   { creditsConsumed: credits = 0n, creditsProblem }: LateResult,
@@ -247,6 +255,7 @@ function kindsIn(entries: readonly string[], key = ''): LateKind[] {
   );
 }
 
+/** Remarks about an applied delivery for the operator; null if there are none. */
 function reasonOf(
   { hasAnswer }: LockedCall,
   { people, unreadablePeople }: LateResult,

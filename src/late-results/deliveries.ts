@@ -14,6 +14,7 @@ export interface StoredDelivery {
   readonly runId: string;
 }
 
+/** A delivery as it arrived. The hash of the token in its URL names the attempt that it belongs to. */
 export interface ArrivedDelivery {
   readonly tokenHash: Buffer;
   readonly body: Buffer;
@@ -74,6 +75,7 @@ export async function storePolledBody(warehouse: Warehouse, attemptId: string, b
   `.execute(warehouse.database);
 }
 
+/** A delivery that is stored but not applied. */
 export interface WaitingDelivery {
   readonly deliveryId: string;
   readonly attemptId: string;

@@ -24,6 +24,8 @@ import type { Tables } from '../db/schema.ts';
  * Settles a call after its deadline by the last body of a poll, or without polls by each delivery. A kind of results is
  * complete if a body has all its results and counts the missing people, or if the service reports the end of the
  * request. A body about e-mails does not complete phones.
+ *
+ * @param polled the last body of a poll, and whether the service reports the end; undefined: the call cannot be polled
  */
 export async function settleByLastBody(
   warehouse: Warehouse,
@@ -113,6 +115,7 @@ export async function markExpiredCallsUnknown(warehouse: Warehouse, scope: LateR
   `.execute(warehouse.database);
 }
 
+/** A poll that this process has taken; other processes skip it for `leaseSeconds`. */
 export interface DuePoll {
   readonly attemptId: string;
   readonly requestId: string;

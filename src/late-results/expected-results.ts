@@ -59,6 +59,7 @@ export async function lockCall(transaction: Transaction<Tables>, attemptId: stri
   return call;
 }
 
+/** A person of the answer who gets late results, with the e-mails by which a delivery can name this person. */
 export interface PersonToExpect {
   readonly personId: string;
   readonly emails: readonly (string | null | undefined)[];
@@ -107,12 +108,15 @@ export function hashIdentifyingEmails(
   });
 }
 
-/** Key of an expected result in `DeliveredResults`, such as `phone/3f2a…`. */
+/** Key of an expected result in `DeliveredResults`: kind and hash of the person, such as `phone/3f2a…`. */
 export function expectedResultEntry({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
   return `${kind}/${hashPersonForAttempt(attemptId, personId)}`;
 }
 
-/** Marks expected results as delivered. Each result is marked once. */
+/**
+ * Marks expected results as delivered, once each: `filled` if the delivery brings a value, `missing` if it only reports
+ * that none was found. A later value replaces `missing`.
+ */
 export async function markResultsFilled(
   transaction: Transaction<Tables>,
   call: LockedCall,

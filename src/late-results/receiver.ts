@@ -22,6 +22,7 @@ interface ReceiverSettings {
   readonly log: Logger;
 }
 
+/** A receiver that listens. */
 export interface RunningReceiver {
   readonly host: string;
   readonly port: number;
@@ -61,6 +62,7 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
   return { host: settings.host, port: address.port, close: () => drain(server) };
 }
 
+/** The HTTP server: deliveries by POST, `/healthz`, and `/readyz`, which needs the database. */
 function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
     // Fastify's log would contain URLs, and the URLs contain tokens.
@@ -96,6 +98,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const { token } = request.params as { token: string };
     const chunks: Buffer[] = [];
     let bytes = 0;
+    /** Counts bytes in memory. @throws the refusal 413 or 503 above a limit */
     const hold = (more: number): void => {
       bytes += more;
       bytesHeld += more;
@@ -153,6 +156,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   return server;
 }
 
+/** Stops the server within {@link drainMilliseconds}. */
 async function drain(server: FastifyInstance): Promise<void> {
   // Node closes connections that are idle now, but not those that become idle after their last answer.
   const idle = setInterval(() => server.server.closeIdleConnections(), 100);
@@ -169,10 +173,12 @@ function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): Fast
   return reply.code(statusCode).header('connection', 'close').send({ error });
 }
 
+/** An error that the error handler turns into this status code. */
 function refusal(statusCode: 413 | 503, message: string): Error {
   return Object.assign(new Error(message), { statusCode });
 }
 
+/** One answer for unknown paths and for unknown, expired and malformed tokens, so that senders cannot guess tokens. */
 function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' });
 }
@@ -180,6 +186,7 @@ function notFound(reply: FastifyReply): FastifyReply {
 /** Sends the wake-up of a run; throws if Temporal does not accept it. */
 export type Wake = (runId: string) => Promise<void>;
 
+/** Pause from the first delivery to the wake-up of its run, and between further wake-ups of the run. */
 const firstPauseMilliseconds = 1_000;
 const nextPauseMilliseconds = 60_000;
 /** Maximum time at shutdown for the last signals to runs while Temporal is unreachable. */
@@ -199,6 +206,7 @@ export class WakeUps {
     this.#wake = wake;
   }
 
+  /** Schedules the wake-up of a run, unless one is scheduled. */
   stored(runId: string): void {
     if (this.#closed || this.#waiting.has(runId)) return;
     const next = (this.#wokenAt.get(runId) ?? Number.NEGATIVE_INFINITY) + nextPauseMilliseconds;
@@ -209,6 +217,7 @@ export class WakeUps {
     );
   }
 
+  /** Sends the scheduled wake-ups now, for at most {@link closeMilliseconds}. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#waiting.values()) clearTimeout(timer);

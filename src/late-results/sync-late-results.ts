@@ -126,6 +126,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   }
 }
 
+/** Longest pause between two polls of a call. */
 const longestPauseSeconds = 3_600;
 /** Shortest pause between syncs. A service that requests immediate polls would cause a sync every second. */
 const shortestPauseSeconds = 30;
@@ -135,6 +136,7 @@ export interface LateResultsDependencies extends PollDependencies {
   readonly pollAfterSeconds: number;
 }
 
+/** What polls have done: whether more can follow, and how many deliveries took effect. */
 interface Polled {
   /** True if another poll can be made now. */
   readonly next: boolean;
@@ -157,6 +159,10 @@ async function makePolls(
   return { next, applied };
 }
 
+/**
+ * Makes one poll, stores its body, and schedules the next poll. After the deadline the body settles the call. A failure
+ * of the service postpones the poll.
+ */
 async function pollOnce(
   dependencies: LateResultsDependencies,
   poll: DuePoll,
@@ -224,6 +230,7 @@ function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
   return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
 }
 
+/** What a poll needs; `service` is the one that this worker calls. */
 export interface PollDependencies {
   readonly warehouse: Warehouse;
   /** Name of the service in table `runs`. */

@@ -30,9 +30,12 @@ type Queued<Result> =
 export class CallQueue {
   readonly #limiter: Bottleneck;
   readonly #options: CallQueueOptions;
+  /** One function per waiting job. It returns the job to its caller. */
   readonly #abandon = new Set<(wait: SlotWait) => void>();
   #refilling = false;
+  /** True if the reservoir may be empty, so that another fill must follow. */
   #dry = false;
+  /** True once the worker is stopping. */
   #handsBack = false;
   #closed = false;
 
@@ -99,6 +102,7 @@ export class CallQueue {
     }
   }
 
+  /** Number of jobs that wait for their turn. */
   get waiting(): number {
     return this.#limiter.counts().QUEUED;
   }
@@ -127,6 +131,10 @@ export class CallQueue {
     });
   }
 
+  /**
+   * Adds the free slots to an empty reservoir. Without a free slot it sleeps until the next try, or, if that takes
+   * longer than the patience, returns all waiting jobs.
+   */
   async #fillUp(): Promise<void> {
     this.#dry = false;
     if (((await this.#limiter.currentReservoir()) ?? 0) > 0) return;

@@ -30,10 +30,13 @@ export interface ClosingAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   readonly creditsConsumed: Credits | undefined;
+  /** Why the answer states no price; null if it states one. */
   readonly reason: string | null;
   readonly foundIds: readonly string[];
+  /** Number of people found; can exceed `foundIds`, because an answer can list fewer people than it bills. */
   readonly foundPeople: number;
   readonly awaited: AwaitedResults | undefined;
+  /** True if an earlier call already requested the phones, so that the service skips the search. */
   readonly phonesWithEarlier: boolean;
 }
 
@@ -214,6 +217,10 @@ export async function releaseClaims(transaction: Transaction<Tables>, attemptId:
   `.execute(transaction);
 }
 
+/**
+ * Money of an attempt. Credits are decimals as text; `settled` is null before the attempt is settled, `answered` if the
+ * answer states no price.
+ */
 interface AttemptMoney {
   readonly attemptId: string;
   readonly runId: string;

@@ -45,6 +45,7 @@ export function sumCreditStatement(usage: {
   };
 }
 
+/** Stores a reading of the service's count, for {@link reconcileCredits}. */
 export async function recordCreditStatement(
   database: Kysely<Tables>,
   { service, runId }: { readonly service: string; readonly runId: string | null },

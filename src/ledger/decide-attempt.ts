@@ -74,6 +74,7 @@ export async function getAttempt(warehouse: Warehouse, idOrPrefix: string): Prom
   );
 }
 
+/** The operator's decision: credits that the service billed for the attempt, as a decimal; `0` if nothing. */
 interface Decision extends Partial<DecisionNote> {
   readonly attemptId: string;
   readonly credits: string;

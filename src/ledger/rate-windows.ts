@@ -21,6 +21,7 @@ export const {
 /** Maximum time between the admission of a call and its start. The deadline of the call's slot includes it. */
 export const admissionSlackSeconds = 5;
 
+/** Why a call must wait for a slot in the rate windows, and how long. */
 export interface SlotWait {
   /** Time until the next try. The database computes it, because the clocks of workers differ. */
   readonly milliseconds: number;
@@ -99,7 +100,8 @@ export const limitArrays = (limits: readonly RateLimit[]) =>
   sql`${limits.map(({ calls }) => calls)}::integer[], ${limits.map(({ seconds }) => seconds)}::integer[]`;
 
 /**
- * Ends a call that was answered or abandoned. Its slot becomes free one window later.
+ * Ends a call that was answered or abandoned. Its slot becomes free one window later. `refused`: the restriction stays
+ * as it is.
  *
  * @param how `accepted`: calls follow without restriction, if this one began after the last refusal or failure.
  *   `failed`: one call at a time follows until the service accepts one, so that a lasting fault costs one call
@@ -240,6 +242,7 @@ export async function endFailedCall(
   else await endCall(database, of, callId, endOf(failure), failure);
 }
 
+/** How a failed call ends, for {@link endCall}: it decides if other calls follow without restriction. */
 function endOf({ type, disposition }: FailedCall): Parameters<typeof endCall>[3] {
   if (disposition === 'pause' || disposition === 'unknown') return 'failed';
   // A call that the service refused for its people or for an expired token has passed the service's rate limit.

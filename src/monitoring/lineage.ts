@@ -20,6 +20,7 @@ const typeOf: Readonly<Record<string, LineageType>> = {
   failed: 'FAIL',
 };
 
+/** Starts the sender. Events are sent one after another; `close` waits two seconds for the rest. */
 export function startLineage(
   warehouse: Warehouse,
   receiver: { readonly url: string; readonly apiKey: string | undefined },
@@ -40,6 +41,7 @@ export function startLineage(
       await postJson(address, body, headers, stopped.signal);
     }
   };
+  /** Queues an event. @param enriched number of enriched rows, for an ended run */
   const send = (runId: string, type: LineageType, enriched?: number): void => {
     if (waiting >= maxWaiting) return;
     waiting += 1;

@@ -77,6 +77,7 @@ export function commandChannel(command: string): Channel {
   };
 }
 
+/** The code of an error or of its cause, in which `fetch` hides it. The message could contain the URL. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return errorCode(cause) ?? (cause as Error).name;

@@ -59,6 +59,7 @@ export class Notifier {
     if (!this.#closed) this.#timer = setTimeout(() => this.start(), everyMilliseconds);
   }
 
+  /** Sends all events that are due now. */
   async sendDue(): Promise<void> {
     const { warehouse, events, log } = this.#settings;
     try {
@@ -73,6 +74,7 @@ export class Notifier {
     }
   }
 
+  /** Sends an event to the channels that do not have it yet, and records the try. */
   async #send(notification: Notification): Promise<void> {
     const { warehouse, channels, withNames, log } = this.#settings;
     const message = await readMessage(warehouse, notification, withNames);
@@ -107,6 +109,7 @@ interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;
   readonly runId: string | null;
+  /** A pause reason, budget alarm, failed schedule or observation, as the trigger recorded it; null: run ended. */
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly occurredAt: Date;
   readonly delivered: readonly string[];
@@ -150,6 +153,7 @@ async function claimNotification(
   return rows[0];
 }
 
+/** Stores the channels that have the event, and the next try: the pause doubles from 10 seconds to half an hour. */
 async function recordTry(
   warehouse: Warehouse,
   { notificationId, tries }: Notification,

@@ -26,6 +26,7 @@ interface Metric {
   readonly values: readonly string[];
 }
 
+/** A query, or a function that returns rows. */
 type Reading =
   | RawBuilder<Row>
   | ((transaction: Transaction<Tables>, limits: AdmissionLimits) => Promise<Row[]>);
@@ -209,6 +210,7 @@ function setGauge(
 ): void {
   const labelNames = values.length > 1 ? [...labels, 'state'] : labels;
   const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+  // A gauge without labels begins with the value 0, also if there is no row.
   if (labelNames.length === 0) gauge.remove();
   for (const row of rows)
     for (const state of values) {

@@ -26,7 +26,7 @@ export type PersonInAnswer = AnsweredCall['arrived'][number];
 
 /**
  * The suppressed rows and people of one call. Rows are found by row number, people by their index in `matches` of the
- * answer.
+ * answer. Suppressed means on the opt-out list: nothing about such a person is written.
  */
 export interface SuppressedInCall {
   /**
@@ -34,6 +34,7 @@ export interface SuppressedInCall {
    * suppression list.
    */
   readonly rows: ReadonlyMap<number, { readonly matchIndex: number | undefined; readonly isWeak: boolean }>;
+  /** Indexes of suppressed people in `matches` of the answer, with or without a row. */
   readonly matches: ReadonlySet<number>;
 }
 
@@ -42,11 +43,13 @@ interface CallRow {
   readonly runId: string;
   readonly source: string | null;
   readonly options: RunOptions;
+  /** Field groups that this batch of the run did not request; null: it requested all of the run's options. */
   readonly leftOut: readonly string[] | null;
   /** Time when the call was admitted, as text with microseconds. The answer gets this time as its date. */
   readonly askedAt: string;
   readonly askedAtMicroseconds: number;
   readonly httpStatus: number;
+  /** Rows of the export in the call, with their identifying cells. */
   readonly rows: readonly (IdentityColumns & {
     readonly rowNumber: number;
     readonly contactId: string;

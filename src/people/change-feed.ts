@@ -102,12 +102,15 @@ export async function requireCursor(database: Kysely<Tables>, cursor: string, ne
 
 /**
  * Refuses to read the feed from the beginning if retention has removed changes, because a replica would lack contacts.
+ *
+ * @throws Problem `changes.cursor-too-old`
  */
 async function requireBeginning(database: Kysely<Tables>): Promise<void> {
   const pruned = await database.selectFrom('changes_pruned').select('singleton').executeTakeFirst();
   if (pruned) throw unreadable('changes.cursor-too-old', 'the oldest changes are no longer kept');
 }
 
+/** Error for a cursor that cannot be continued: the reader must copy all contacts again. */
 function unreadable(type: string, what: string): Problem {
   return new UsageProblem(type, what, {
     where: '--since',

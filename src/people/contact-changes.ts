@@ -58,6 +58,7 @@ interface DecidedStep {
  * Ends and begins matches of contacts, writes notes to the rows of these contacts, and appends the changes to the feed.
  *
  * @param dirty keys of contacts that were queued for a new decision
+ * @param decisions one per contact that the step looked at, changed or not
  */
 export async function writeContactChanges(
   step: DecidedStep,
@@ -65,6 +66,8 @@ export async function writeContactChanges(
   dirty: ReadonlySet<string>,
 ) {
   const changes = decisions.flatMap((decision) => changeOf(step, decision) ?? []);
+  // Matches that keep their person, and get a newer call as their origin or (after an undo) the call of the former
+  // match.
   const renewed = decisions.flatMap(({ contact, decided, call }) => {
     const { match } = contact;
     if (!match || match.personKey !== decided.person?.personKey) return [];
@@ -74,6 +77,7 @@ export async function writeContactChanges(
     const { asked, runId, rowNumber, attemptId } = former;
     return { matchId: match.matchId, asked, runId, rowNumber, attemptId };
   });
+  // Matches that keep their person for another reason, for example now by e-mail instead of name and employer.
   const weighed = decisions.flatMap(({ contact, decided }) =>
     contact.match &&
     decided.person &&
@@ -146,6 +150,7 @@ async function changeMatches(
 
 type Change = NonNullable<ReturnType<typeof changeOf>>;
 
+/** The match to end and the match to begin for a contact; undefined if its person, or lack of one, stays. */
 function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
   const { match, service } = contact;
   if (decided.person !== undefined) {
@@ -177,10 +182,14 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
     match.service !== service &&
     contradictionOf(newest.identity, current.person) === undefined;
   if (isKept) return undefined;
-  return { contact, ends: match.matchId, reason: whyEnded(contact, decided, current), begins: undefined };
+  return { contact, ends: match.matchId, reason: reasonOfEnd(contact, decided, current), begins: undefined };
 }
 
-function whyEnded(
+/**
+ * The reason that a contact loses its person: the operator's rejection, the end of a confirmation, a contradiction of
+ * the cells, or the reason of the decision.
+ */
+function reasonOfEnd(
   { match, verdicts, records }: ContactState,
   { reason }: PersonOfContact & { readonly person: undefined },
   current: KnownPerson | undefined,
@@ -207,6 +216,7 @@ async function writeNotes(
         formerMatch(contact, decided.person)?.asked
         ? []
         : { runId, rowNumber, filled: true, note: filledWithoutCallNote };
+    /** A note only for queued contacts that no call was made for; a call writes its own reason. */
     const isRefused = dirty.has(contactKeyText(contact)) && record.askedAt === null && !contact.match;
     return isRefused && decided.reason !== undefined
       ? { runId, rowNumber, filled: false, note: `not filled: ${decided.reason}` }
@@ -226,7 +236,12 @@ async function writeNotes(
   `.execute(transaction);
 }
 
-/** Appends one change to the feed for each contact with a changed row of `enriched_contacts`. */
+/**
+ * Appends one change to the feed for each contact with a changed row of `enriched_contacts`. A changed person
+ * (`touched`) changes the rows of all its contacts.
+ *
+ * @param renewed ids of matches that got a newer call
+ */
 async function writeFeed(
   { transaction, touched, before }: DecidedStep,
   changes: readonly Change[],
@@ -275,6 +290,7 @@ async function writeFeed(
     `.execute(transaction);
 }
 
+/** Contacts that have one of these people now, with their open match. */
 async function contactsOf(transaction: Transaction<Tables>, people: readonly PersonReference[]) {
   if (people.length === 0) return [];
   const { rows } = await sql<ContactKey & PersonReference & Pick<ContactMatch, 'matchId' | 'isOpen'>>`
@@ -298,6 +314,7 @@ function formerMatch({ matches, records }: ContactState, person: PersonReference
   );
 }
 
+/** True if both are the same person of the same service. */
 function isPerson(one: PersonReference, other: PersonReference): boolean {
   return one.service === other.service && one.personKey === other.personKey;
 }

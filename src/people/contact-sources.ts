@@ -4,7 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 
 /**
- * Refuses a source if no run has read an export of it.
+ * Refuses a source (the CRM that exports come from) if no run has read an export of it.
  *
  * @throws Problem `source.unknown` with the sources of the warehouse
  */

@@ -130,7 +130,14 @@ function askingCall(
   return undefined;
 }
 
-/** Appends the observations of new answers to the log, and recomputes the people in these answers. */
+/**
+ * Appends the observations of new answers to the log, and recomputes the people in these answers. Values are computed
+ * before the observations are stored, from the stored ones and the new ones in memory.
+ *
+ * @param people further people to recompute, from the digest queue
+ * @returns `arrived`: people per call; `before`: former values; `touched`: recomputed people; `differing`: changed
+ *   people
+ */
 async function observe(step: DigestStep, people: readonly PersonReference[]) {
   const { transaction, calls } = step;
   const named = calls.flatMap(({ service, arrived }) =>
@@ -140,6 +147,7 @@ async function observe(step: DigestStep, people: readonly PersonReference[]) {
     ...new Map([...named, ...people].map((person) => [personReferenceText(person), person])).values(),
   ];
   const stored = await readObservations(transaction, names);
+  // Queued people whose observations an erasure or a pruning has removed.
   const gone = people.filter((person) => !stored.has(personReferenceText(person)));
   const keys = await readPersonKeys(transaction, gone);
   // A person without stored observations has no values yet.
@@ -150,8 +158,8 @@ async function observe(step: DigestStep, people: readonly PersonReference[]) {
       return [name, stored.get(name) ?? { ...person, observations: [], matchKeys: keys.get(name) ?? [] }];
     }),
   );
-  const arrived = new Map(calls.map((call) => [call, arrivedOf(step, call, all)]));
-  const said = calls.flatMap((call) => saidBy(call, arrived.get(call)!));
+  const arrived = new Map(calls.map((call) => [call, peopleWithKeys(step, call, all)]));
+  const said = calls.flatMap((call) => factsPerPerson(call, arrived.get(call)!));
   const ids = await allocateObservationIds(transaction, said.length);
   const added = said.map(({ call, personKey, facts }, index): NewObservation => {
     const { service, attemptId, runId } = call;
@@ -186,7 +194,7 @@ async function observe(step: DigestStep, people: readonly PersonReference[]) {
   );
   const differing = await writePeople(transaction, folded);
   for (const person of folded)
-    if (person.folded) step.near.addPerson(knownOf(person, person.folded), person.matchKeys);
+    if (person.folded) step.near.addPerson(knownPersonOf(person, person.folded), person.matchKeys);
   const touched = new Map(folded.map((person) => [personReferenceText(person), person]));
   return { arrived, before, touched, differing };
 }
@@ -195,7 +203,7 @@ async function observe(step: DigestStep, people: readonly PersonReference[]) {
  * The people of an answer, each with its keys in the observation log. A person without an id gets a separate key for
  * each contact of the call that it could be.
  */
-function arrivedOf(
+function peopleWithKeys(
   step: DigestStep,
   call: AnsweredCall,
   all: ReadonlyMap<string, ObservedPerson>,
@@ -222,7 +230,12 @@ function arrivedOf(
   });
 }
 
-/** Reads the contacts that need a decision, and all people and contacts that compete with them. */
+/**
+ * Reads the contacts that need a decision, and all people and contacts that compete with them.
+ *
+ * @param people recomputed people of this step
+ * @param dirty contacts that were queued for a new decision
+ */
 async function readContacts(
   { near, calls }: DigestStep,
   people: readonly FoldedPersonRow[],
@@ -231,6 +244,7 @@ async function readContacts(
   const first = await near.readContacts([...calls.flatMap(({ rows }) => rows), ...dirty]);
   await near.readPeopleOf(first, true);
   const known = people.flatMap((person) => (person.folded ? near.person(person)! : []));
+  // People without any observation left: their contacts lose them.
   const gone = people.filter(({ folded }) => folded === undefined);
   const names = new Set(dirty.map(contactKeyText));
   const contested = first.flatMap((contact) =>
@@ -277,8 +291,8 @@ async function decide(
   );
 }
 
-/** The facts that answers contain about people, once per person and call. */
-function saidBy(call: AnsweredCall, arrived: readonly KeyedPersonInAnswer[]) {
+/** The facts of an answer, each with the key to store it under: one entry per person, also if repeated. */
+function factsPerPerson(call: AnsweredCall, arrived: readonly KeyedPersonInAnswer[]) {
   const said = arrived.flatMap(({ facts, written }) =>
     written.map(({ personKey, matchKeys }) => ({
       call,
@@ -291,7 +305,10 @@ function saidBy(call: AnsweredCall, arrived: readonly KeyedPersonInAnswer[]) {
   );
 }
 
-/** True if the id of a person in the answer belongs to someone else: an answer has the same id with another name. */
+/**
+ * True if the id of a person in the answer belongs to someone else: an earlier answer, or this answer if the id is new,
+ * has the same id with another name.
+ */
 function isOfAnother(
   call: AnsweredCall,
   { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
@@ -305,6 +322,7 @@ function isOfAnother(
   return others.some((other) => areTwoPeopleWithOneId(toComparedPerson(person), toComparedPerson(other)));
 }
 
+/** Converts computed values back to a person of the service's JSON, because identities are compared in that form. */
 function personOfFolded(folded: FoldedPerson): Person {
   return toPersonForIdentity({
     columns: toPersonColumns(folded),
@@ -313,7 +331,7 @@ function personOfFolded(folded: FoldedPerson): Person {
   });
 }
 
-function knownOf({ service, personKey }: PersonReference, folded: FoldedPerson): KnownPerson {
+function knownPersonOf({ service, personKey }: PersonReference, folded: FoldedPerson): KnownPerson {
   return toKnownPerson({
     service,
     personKey,
@@ -325,7 +343,7 @@ function knownOf({ service, personKey }: PersonReference, folded: FoldedPerson):
 /** Adds the keys that only several observations form together, such as the name of one and the employer of another. */
 function withAllKeys(person: FoldedPersonRow & ObservedPerson): FoldedPersonRow {
   const { observations, matchKeys, folded } = person;
-  const known = folded && observations.length > 1 ? knownOf(person, folded) : undefined;
+  const known = folded && observations.length > 1 ? knownPersonOf(person, folded) : undefined;
   const further = known?.compared.personId === undefined ? [] : known.matchKeys;
   return { ...person, matchKeys: [...new Set([...matchKeys, ...further])] };
 }

@@ -5,7 +5,7 @@ import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
 import type { PersonReference } from './people-tables.ts';
 
-/** True if the digest has processed the answer of a call. */
+/** True if the answer of a call no longer waits in the digest queue: it is digested or quarantined. */
 export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
   const { rows } = await sql`
     select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
@@ -13,12 +13,16 @@ export async function isDigested(transaction: Transaction<Tables>, attemptId: st
   return rows.length === 0;
 }
 
-/** SQL statement that queues stored answers for the digest. @param attemptIds query of one column */
+/**
+ * SQL statement that queues stored answers for the digest, the step that writes the people of answers to contacts.
+ *
+ * @param attemptIds query of one column
+ */
 export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
 }
 
-/** Queues contacts for the next digest. */
+/** Queues contacts, so that the next digest decides again which person each of them is. */
 export async function queueContacts(
   transaction: Transaction<Tables>,
   contacts: readonly ContactKey[],
@@ -30,7 +34,7 @@ export async function queueContacts(
   `.execute(transaction);
 }
 
-/** Queues people for the next digest. */
+/** Queues people, so that the next digest recomputes their values and decides again about their contacts. */
 export async function queuePeople(
   transaction: Transaction<Tables>,
   people: readonly PersonReference[],
@@ -45,7 +49,7 @@ export async function queuePeople(
 }
 
 /**
- * Queues the people with these keys for the digest, because contacts can newly compete for these people.
+ * Queues the people with these match keys for the digest, because contacts can newly compete for these people.
  *
  * @param keys query of one column
  */

@@ -22,12 +22,14 @@ const entriesPerStep = 500;
 const answersPerStep = 20;
 
 /**
- * Digests the queue. Only one digest runs at a time; a caller that finds another one running waits until its own
- * entries are done. After a crash, the next digest starts over. An entry that fails is quarantined with its reason, and
- * the digest continues.
+ * Digests the queue: decides for each queued answer, contact and person which contacts get which person. Only one
+ * digest runs at a time; a caller that finds another one running waits until its own entries are done. After a crash,
+ * the next digest starts over. An entry that fails is quarantined with its reason, and the digest continues.
  *
  * @param signal aborts between two steps
  * @param progress receives the number of finished entries
+ * @returns `filled`: contacts that got a known person without a call; `withdrawn`: contacts that lost their person;
+ *   `complete`: false after an abort
  */
 export async function digest(
   { database }: Pick<Warehouse, 'database'>,
@@ -91,6 +93,7 @@ export async function digestAnswer(warehouse: Warehouse, attemptId: string): Pro
   }
 }
 
+/** Digests the oldest entries. A deadlock repeats the step; after another failure, it digests one entry. */
 async function digestStep(database: Kysely<Tables>) {
   for (;;)
     try {
@@ -118,6 +121,7 @@ export async function lockDigest(transaction: Transaction<Tables>): Promise<void
   await sql`select lock_digest()`.execute(transaction);
 }
 
+/** Digests the oldest entries in a transaction that holds the lock of the digest. */
 async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>) {
   const entries = await takeOldest(transaction, entriesPerStep);
   return {
@@ -171,7 +175,7 @@ async function digestOldest(database: Kysely<Tables>) {
     } catch (error) {
       if (isTransientDatabaseError(error)) throw error;
       await sql`rollback to savepoint entry`.execute(transaction);
-      await setAside(transaction, entry, error);
+      await quarantineEntry(transaction, entry, error);
       return { filled: 0, withdrawn: 0, ...done };
     }
   });
@@ -181,7 +185,11 @@ async function digestOldest(database: Kysely<Tables>) {
  * Quarantines a queue entry that failed. The rows of its answer become `unknown`: the answer is paid for and stored,
  * and no run pays for these people again automatically. `enrich rebuild` tries the entry again.
  */
-async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, error: unknown): Promise<void> {
+async function quarantineEntry(
+  transaction: Transaction<Tables>,
+  entry: QueueEntry,
+  error: unknown,
+): Promise<void> {
   const name = error instanceof Error ? error.name : 'unknown error';
   await sql`
     update digest_queue set problem = ${`it cannot be digested (${name})`} where entry_id = ${entry.entryId}::bigint

@@ -28,6 +28,7 @@ interface DigestedRow {
   readonly evidence: string | null;
   /** True if later runs treat the keys of the row as looked up. False if the row is suppressed. */
   readonly isLookup: boolean;
+  /** Index in `matches` of the answer of the row's person; undefined if this answer does not have the person. */
   readonly matchIndex: number | undefined;
 }
 
@@ -37,7 +38,12 @@ const foreignId = 'this id is also stated for a person of another name';
 const withheldReason = 'the service returned no person who can be used';
 const suppressedReason = 'the row or the returned person is on the suppression list: nothing was written';
 
-/** Determines the outcomes of the rows of a call. @param decisionOf returns the decision about the contact of a row */
+/**
+ * Determines the outcomes of the rows of a call, and the people of the answer who belong to no row.
+ *
+ * @param listed what the suppression list hides
+ * @param decisionOf returns the decision about the contact of a row
+ */
 export function digestCall(
   call: AnsweredCall,
   listed: SuppressedInCall,
@@ -45,6 +51,7 @@ export function digestCall(
   decisionOf: (row: RequestedRow) => ContactWithPerson,
 ) {
   const { matches, unreadableMatches: unreadable } = call.answer;
+  // With one match per row, match n is probably meant for row n, although the service does not promise the order.
   const inPlace = matches.length === call.rows.length;
   const alignment = alignRows({
     rows: call.rows.map((row) => decidedRow(row, decisionOf(row), call, arrived)),
@@ -55,6 +62,7 @@ export function digestCall(
   });
   const foreign = arrived.filter(({ isForeign }) => isForeign).map(({ matchIndex }) => matchIndex);
   const withheld = [...unreadable.map(({ index }) => index), ...foreign];
+  // The answer has more matches than are read. The unread ones can belong to any row.
   const isCut = unreadable.some(({ index }) => index >= matches.length);
   /** True if a person that the answer withholds, unreadable or under a foreign id, could be the person of a row. */
   const isWithheld = (index: number): boolean =>
@@ -85,6 +93,7 @@ export function digestCall(
   return { call, listed, arrived, rows, unmatched };
 }
 
+/** Converts the decision about the contact of a row, made over all known people, to a decision about this answer. */
 function decidedRow(
   { compared }: RequestedRow,
   { contact, decided }: ContactWithPerson,

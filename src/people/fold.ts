@@ -21,7 +21,7 @@ export interface Observation {
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** The value of a group of fields, and the observation that the value comes from. */
+/** A value of a field group (columns that change together, such as city and country), and its observation. */
 interface Said {
   readonly value: Facts;
   readonly observationId: number;
@@ -67,6 +67,7 @@ const plainGroups = Object.keys(personFieldGroups).filter(
   (group) => !['email', 'phone', 'organization_name'].includes(group),
 );
 
+/** Sorts by the time of the call, because an answer can be stored after the answer to a later call. */
 function byAskedAt(one: Observation, other: Observation): number {
   return one.askedAt - other.askedAt || one.observationId - other.observationId;
 }
@@ -102,7 +103,7 @@ function valuesOf(ordered: readonly Observation[]) {
       observationId: employed.observationId,
     },
     organizationKey: ordered.findLast(isOfEmployee)?.organizationKey ?? null,
-    emails: addressesOf(ordered),
+    emails: emailsOf(ordered),
     /** Phone numbers, the best first. */
     phones: phones.map(({ phone }) => phone),
     /** The newest answer, or the newest late result if there is no answer. */
@@ -110,10 +111,12 @@ function valuesOf(ordered: readonly Observation[]) {
   };
 }
 
+/** True for a phone or e-mail result that a webhook or poll brought after the answer to the call. */
 function isLateResult({ facts }: Observation): boolean {
   return facts['phones'] !== undefined || facts['waterfall_emails'] !== undefined;
 }
 
+/** True if the observation names an employer. */
 function isOfEmployee({ organizationKey }: Observation): boolean {
   return organizationKey !== null;
 }
@@ -132,7 +135,10 @@ function employerOf(ordered: readonly Observation[]): Said | undefined {
   };
 }
 
-/** The e-mail of the newest answer, unless a later waterfall search found a better e-mail. */
+/**
+ * The e-mail of the newest answer, unless a later waterfall search found a better e-mail. A lower rank is better; with
+ * equal ranks the answer wins, then the earliest.
+ */
 function emailOf(ordered: readonly Observation[]): Said | undefined {
   const answered = ordered.findLast(({ facts }) => facts['email'] !== undefined);
   const offer = (by: Observation, address: unknown, isLate: boolean) => ({
@@ -159,8 +165,13 @@ function emailOf(ordered: readonly Observation[]): Said | undefined {
   return { value, observationId: best.by.observationId };
 }
 
-/** All e-mails of a person. An e-mail of the profile keeps this mark if another list repeats the e-mail. */
-function addressesOf(ordered: readonly Observation[]): Facts[] {
+/**
+ * All e-mails of a person, without duplicates. A later observation overwrites the entry of an e-mail, but
+ * `profile_observation_id` stays: it marks e-mails that any answer had as the profile's e-mail.
+ *
+ * @param ordered the oldest first
+ */
+function emailsOf(ordered: readonly Observation[]): Facts[] {
   const merged = new Map<string, Facts>();
   for (const { facts, observationId } of ordered)
     for (const entry of (facts['emails'] ?? []) as Facts[]) {
@@ -180,6 +191,7 @@ function addressesOf(ordered: readonly Observation[]): Facts[] {
   );
 }
 
+/** All phone numbers of a person without duplicates, the best first. @param ordered the oldest first */
 function phonesOf(ordered: readonly Observation[]) {
   const merged = new Map<string, { readonly phone: Facts; readonly askedAt: number }>();
   for (const { facts, observationId, askedAt } of ordered)
@@ -210,6 +222,7 @@ function phonesOf(ordered: readonly Observation[]) {
     );
 }
 
+/** False for a number that the service reports as invalid: its `status_rank` is null. */
 function isPossible(phone: Facts): boolean {
   return phone['status_rank'] !== null && phone['status_rank'] !== undefined;
 }

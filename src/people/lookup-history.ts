@@ -39,6 +39,7 @@ export async function recordLateLookups(
   const { service } = options;
   const deliveredBy = results.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
   const factsOf = results.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
+  /** Lookups of one key. LATERAL with `offset 0` makes PostgreSQL look up each key by itself. */
   const lookupOf = (hash: RawBuilder<unknown>) => sql`
     cross join lateral (select * from lookup_history where key_hash = ${hash} offset 0) h`;
   await sql`

@@ -93,6 +93,7 @@ export class Neighbourhood {
     for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
   }
 
+  /** Undefined if the person was neither read nor added. */
   person(person: PersonReference): KnownPerson | undefined {
     return this.#people.get(personReferenceText(person));
   }
@@ -137,6 +138,8 @@ export class Neighbourhood {
   /**
    * Reads the people who could be one of these contacts, the current people of these contacts, and the people in
    * decisions of the operator about them.
+   *
+   * @param asRivals true: also people who share only name and employer with a contact that no call was made for
    */
   async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
     const named = contacts.flatMap(({ match, service, verdicts }) => [
@@ -205,6 +208,9 @@ export class Neighbourhood {
   /**
    * The people who could be the contact of a record. A person without an id can only be the contact that it was found
    * for.
+   *
+   * @param byName true: name and employer count, not only identifiers; default: only once a call was made for the
+   *   record
    */
   candidatesOf(
     contact: ContactState,
@@ -255,7 +261,11 @@ export class Neighbourhood {
     });
   }
 
-  /** Decides which person a contact is, by one of its records. */
+  /**
+   * Decides which person a contact is, by one of its records.
+   *
+   * @returns the decision, and the people to which its indexes refer
+   */
   decideBy(contact: ContactState, record: ContactRecord) {
     const { service, verdicts, matches } = contact;
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
@@ -356,6 +366,7 @@ export type ContactState = ReturnType<typeof contactState>;
 /** The cells of a contact in one export. */
 type ContactRecord = ContactState['records'][number];
 
+/** @param askedKeys times of this digest's calls by identity key, which the lookup history does not have yet */
 function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMap<string, number>) {
   const records = read.map(({ runId, rowNumber, askedAt: askedBefore, isBlocked, ...cells }) => {
     const compared = toComparedIdentity(identityOfColumns(cells));
@@ -397,6 +408,7 @@ function keysOfContact({ source, contactId, records }: ContactState, asRivals: b
   ];
 }
 
+/** Adds a value to the set of a key, and creates the set if it is missing. */
 function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
   const found = sets.get(key);
   if (found) found.add(value);
@@ -421,6 +433,7 @@ interface StateRow extends ContactKey {
 /** The maximum number of records of a contact that can decide about its person. Few contacts have more records. */
 const maxRecords = 5;
 
+/** Query of the newest records (without undone runs), matches and decisions of contacts. */
 function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
   const service = sql`u.options ->> 'service'`;
   return sql<StateRow>`

@@ -39,7 +39,7 @@ export function personKeyWithoutId(
   return `row:${row.runId}:${row.rowNumber}:${row.attemptId}:${row.matchIndex}`;
 }
 
-/** The key in the observation log of a person with an id. */
+/** The key in the observation log of a person with an id: `person:` and the id. */
 export function personKeyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
@@ -56,7 +56,7 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
   const facts = groupedFacts(documented, fields, key !== null);
   for (const member of otherMembers) if (documented[member] !== undefined) facts[member] = documented[member];
   if (facts['email']) facts['email'] = { ...facts['email'], rank: emailRank(fields.email_status) };
-  const emails = addressesOf(person, fields);
+  const emails = emailsOf(person, fields);
   if (emails.length > 0) facts['emails'] = emails;
   if (Array.isArray(employment_history) && employment_history.length > 0)
     facts['employment'] = employment_history.map(withDates);
@@ -161,7 +161,7 @@ function groupedFacts(
   return facts;
 }
 
-/** Fields of a person that belong to no field group. */
+/** Fields of a person in the service's JSON that belong to no field group and are stored as they are. */
 const otherMembers = [
   'extrapolated_email_confidence',
   'contact_id',
@@ -172,6 +172,7 @@ const otherMembers = [
   'show_intent',
 ] as const;
 
+/** The value of a column of PostgreSQL type `type`, with cleaned text; undefined if it is empty or of another type. */
 function columnValue(value: unknown, type: string): unknown {
   if (type === 'text[]') {
     const texts = Array.isArray(value)
@@ -193,7 +194,7 @@ function organizationKey(fields: ContactFields): string | null {
 }
 
 /** All e-mails of a person without duplicates, the profile's e-mail first. */
-function addressesOf(person: Person, fields: ContactFields) {
+function emailsOf(person: Person, fields: ContactFields) {
   const status = (of: string | null | undefined) =>
     withoutNull({ email_status: of ? displayForm(of) : null });
   const all = [
@@ -214,7 +215,7 @@ function addressesOf(person: Person, fields: ContactFields) {
 }
 
 /** Keys that identify only this person. E-mails of shared mailboxes are left out. */
-function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addressesOf>): string[] {
+function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof emailsOf>): string[] {
   return [
     ...identityKeys({
       ...(fields.person_id !== null && { personId: fields.person_id }),
@@ -235,6 +236,7 @@ function withDates(employment: unknown): object {
   });
 }
 
+/** The date at the beginning of a text such as `2024-05-01T00:00:00`; null if there is no valid date. */
 function isoDate(text: unknown): string | null {
   const [date, year, month, day] =
     typeof text === 'string' ? (/^([12]\d{3})-(\d\d)-(\d\d)(?!\d)/.exec(text) ?? []) : [];
@@ -243,6 +245,7 @@ function isoDate(text: unknown): string | null {
   return date !== undefined && read.getUTCDate() === Number(day) && Number(month) <= 12 ? date : null;
 }
 
+/** Leaves out fields that are null. */
 function withoutNull<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<Fields>;
 }

@@ -160,6 +160,7 @@ const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(
 /** Entry of `PersonValues` for the newest call. The time of this call can change while all field groups stay equal. */
 const newestCall = 'newest call';
 
+/** Converts the columns of a person to `PersonValues`. Groups without any value are left out. */
 function comparedValues(
   columns: Readonly<Record<string, unknown>>,
   newest: { readonly askedAt: number; readonly attemptId: string },
@@ -202,7 +203,7 @@ export async function readPersonValues(
   return new Map(rows.map(({ columns, ...row }) => [personReferenceText(row), comparedValues(columns, row)]));
 }
 
-/** The current values of a folded person, by group of fields. */
+/** The values of a person who is computed but not yet stored, in the form of {@link readPersonValues}. */
 export function valuesOfFolded(folded: FoldedPerson): PersonValues {
   return comparedValues(toPersonColumns(folded), folded.newest);
 }
@@ -217,6 +218,7 @@ export interface FoldedPersonRow extends PersonReference {
   readonly isNew: boolean;
 }
 
+/** Columns of table `people` that a recomputation replaces. */
 const written = [
   ...personColumns.map(({ name }) => name),
   'organization_key',
@@ -234,7 +236,7 @@ const replaced = sql.raw(written.map((name) => `${name} = excluded.${name}`).joi
 const rowOf = (alias: string) => sql.raw(`row(${written.map((name) => `${alias}.${name}`).join(', ')})`);
 
 /**
- * Writes the current and the earlier values of people, and the keys that lead to them.
+ * Writes the current and the earlier values of people, and the keys that lead to them. Unchanged rows are not written.
  *
  * @returns the names of the people with changed rows
  */
@@ -272,6 +274,7 @@ export async function writePeople(
   return differing;
 }
 
+/** A row of table `people`. `said_by` has the observation of each field group, `valid_from` the time of its value. */
 function rowOfPerson({ service, personKey }: PersonReference, folded: FoldedPerson) {
   const { groups, employment, newest, validFrom } = folded;
   return {
@@ -295,6 +298,7 @@ function rowOfPerson({ service, personKey }: PersonReference, folded: FoldedPers
   };
 }
 
+/** Removes people without observations. @returns their names */
 async function removePeople(transaction: Transaction<Tables>, people: readonly PersonReference[]) {
   if (people.length === 0) return [];
   const isGone = isAboutPeople(people);
@@ -306,7 +310,11 @@ async function removePeople(transaction: Transaction<Tables>, people: readonly P
   return rows.map(personReferenceText);
 }
 
-/** Writes the earlier values of people with more than one observation. */
+/**
+ * Replaces the earlier values of people, and writes only changed rows.
+ *
+ * @returns the names of the people with changed rows
+ */
 async function writeHistory(
   transaction: Transaction<Tables>,
   people: readonly (PersonReference & { readonly folded: FoldedPerson })[],

@@ -6,6 +6,7 @@ import { digestFacts } from './digest-facts.ts';
 
 /** The number of people or contacts per transaction. Other digests wait for at most one of these transactions. */
 const namesPerBatch = 500;
+/** The maximum number of names in the result. */
 const maxNamed = 20;
 
 /**
@@ -73,6 +74,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
+/** Digests the next names again without new answers. The last name continues the rebuild; undefined at the end. */
 async function rebuildBatch(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
@@ -96,6 +98,7 @@ async function rebuildBatch(
   };
 }
 
+/** Query of the next names after `after`, in the order of the index. */
 function nextNames(kind: Kind, after: Name): RawBuilder<Name> {
   const { tables, owner, name } = kinds[kind];
   const ordered = sql`${sql.ref(name)}, ${sql.ref(owner)}`;

@@ -37,6 +37,7 @@ export async function pruneObservations(
   return count;
 }
 
+/** Removes observations and queues their people, because their history can change. */
 async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>>>(
   transaction: Transaction<Tables>,
   batch: Batch,
@@ -47,7 +48,7 @@ async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>
   return batch;
 }
 
-/** Finds observations of the next people that can be removed without a change of a current value. */
+/** Finds observations of the next people without which the computed values stay the same. */
 async function findReplaced(
   transaction: Transaction<Tables>,
   before: RawBuilder<Date | null>,
@@ -111,6 +112,7 @@ async function readOld(
   return rows;
 }
 
+/** The current values of a person without the earlier ones. */
 function currentOf(observations: readonly Observation[]) {
   const { history: _, ...current } = foldObservations(observations);
   return current;

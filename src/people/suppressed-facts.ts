@@ -62,6 +62,8 @@ export async function readSuppressedInCalls(
 /**
  * Determines the suppressed rows and people of a call. Suppression extends from a row to a person who fits it, and from
  * a person to a row that fits.
+ *
+ * @param numbers suppressed row numbers, and negative numbers of suppressed people in the answer
  */
 function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): SuppressedInCall {
   const fitting = ({ compared }: RequestedRow, strength: Fit['strength']): readonly number[] =>

@@ -17,6 +17,7 @@ import {
 } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
 
+/** Numbers of what an erasure removes or clears. */
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
@@ -37,6 +38,7 @@ export async function measureErasure(
   return measure(database, await findPersonTraces(database, keys));
 }
 
+/** Counts the traces in the tables, before they are removed. */
 async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<ErasureFigures> {
   const { rows } = await sql<ErasureFigures>`
     select ${traces.contacts.length}::int as contacts,
@@ -141,7 +143,11 @@ export async function erase(
   return figures;
 }
 
-/** Replaces the samples in pg_stats, which show removed values until ANALYZE. @throws Problem `erasure.samples-left` */
+/**
+ * Runs ANALYZE, because until then the view pg_stats shows samples of the removed values.
+ *
+ * @throws Problem `erasure.samples-left`
+ */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
     analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
@@ -176,7 +182,10 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
   `.execute(transaction);
 }
 
-/** Removes paths and URLs of staged exports, no longer needed, that contain an identifier of the person. */
+/**
+ * Overwrites the path and name of a run's export if they contain an identifier of the person. A run that has not staged
+ * its export still needs them.
+ */
 async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
   // Ids of the service are left out, because a short id can be part of an unrelated file name.
   const texts = identifyingTexts(forms.filter((form) => !form.startsWith('person:')));
@@ -227,6 +236,7 @@ async function eraseRecords(
   await rewriteContactKeys(transaction, records);
 }
 
+/** SQL condition on a table with `source` and `contact_id`: the row belongs to one of these contacts. */
 function isOfContacts(contacts: readonly ContactKey[]) {
   return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
 }

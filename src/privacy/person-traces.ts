@@ -108,7 +108,7 @@ function formsOf(key: string): string[] {
   return [key, ...emailHashes(email).map((hash) => `hash:${hash}`)];
 }
 
-/** Finds the e-mails in the observation log that have these hashes. */
+/** Finds the e-mails in the observation log for the hashes among these keys, as `email:` keys. */
 async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     select distinct known.identity_key as key
@@ -192,6 +192,7 @@ async function findRows(
   }));
 }
 
+/** A person in one observation; a person with several observations appears once for each state of these values. */
 interface FoundPerson extends PersonReference {
   readonly personId: string | null;
   readonly confirmed: readonly string[];
@@ -200,7 +201,7 @@ interface FoundPerson extends PersonReference {
   readonly lastName: string | null;
 }
 
-/** Finds the people matched to these rows, by their keys in the observation log. */
+/** Finds the people matched to these rows, except matches that the operator has rejected. @returns their `personKey` */
 async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): Promise<string[]> {
   // `offset 0` keeps PostgreSQL from reading a whole index for a join.
   const { rows } = await sql<{ personKey: string }>`
@@ -269,6 +270,7 @@ async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>)
   return rows;
 }
 
+/** The name of a person in the form in which cells are compared. */
 function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
@@ -309,6 +311,7 @@ export function containsAny(text: RawBuilder<unknown>, texts: readonly string[])
   return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, lower(part)) > 0)`;
 }
 
+/** The ids of the service in keys such as `person:5f2a`. */
 function idsIn(keys: readonly string[]): string[] {
   return keys.flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }

@@ -78,6 +78,7 @@ export async function pruneRows(
   return { runs: runs.size, rows };
 }
 
+/** Locks the oldest run with rows to prune, unless another process has locked it. Undefined: nothing is left. */
 async function nextBatch(
   transaction: Transaction<Tables>,
   kind: RowsRetained,
@@ -96,6 +97,7 @@ async function nextBatch(
   return rows[0];
 }
 
+/** Clears the personal data of rows. Row numbers, outcomes and reasons stay. */
 async function clearRows(transaction: Transaction<Tables>, { runId, from, to }: Batch): Promise<number> {
   const cleared = await sql`
     update run_rows l set ${clearPersonalData}
@@ -137,6 +139,7 @@ export interface HeldRun {
   readonly unread_deliveries: number;
 }
 
+/** Reads why these runs still need their old data. */
 export async function describeHeldRuns(
   database: Kysely<Tables>,
   runIds: readonly string[],

@@ -5,6 +5,7 @@ import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { pruneObservations } from '../people/replaced-observations.ts';
 import { describeHeldRuns, retentionCutoff, measureRows, pruneRows } from './prune-rows.ts';
 
+/** Number and stored size of removed bodies. */
 interface Removed {
   readonly count: number;
   readonly bytes: number;
@@ -92,6 +93,7 @@ async function measureNeeded(warehouse: Warehouse, retention: Retention) {
   };
 }
 
+/** Counts the old bodies of closed calls by kind. `held`: runs with old bodies of calls that are not closed. */
 async function measureBodies({ database }: Warehouse, retention: Retention) {
   const kinds = Object.keys(bodies) as BodyKind[];
   const measured = kinds.map(
@@ -141,6 +143,7 @@ export async function prune(
   return { answers, deliveries, quarantine, staging, rows, observations, changes, held };
 }
 
+/** Removes the old bodies of closed calls, the oldest first, in batches of one transaction each. */
 async function pruneBodies(
   { database }: Warehouse,
   kind: BodyKind,

@@ -46,6 +46,7 @@ export async function compareWithTruth(
   return { source, key, ...comparePeople(compared) };
 }
 
+/** Reads the CSV file of known values. @throws Problem `truth.unreadable` */
 async function readTruth(path: string): Promise<TruthRow[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw unreadable(
@@ -117,6 +118,7 @@ async function readContacts(
   return new Map(rows.map((contact) => [contact.row, contact]));
 }
 
+/** Counts correct values of each field, and lists the rows whose contact is another person. */
 function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'source' | 'key'> {
   const enriched = people.filter(({ contactId }) => contactId !== null);
   return {
@@ -133,6 +135,7 @@ function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'sou
   };
 }
 
+/** `coverage`: share of known values that are filled; `accuracy`: share of filled values that are correct. */
 function compareField(field: ComparedField, people: readonly ComparedPerson[]): Evaluation['fields'][number] {
   const known = people.filter((person) => person.known[field]);
   const filled = known.filter((person) => person.found[field]);

@@ -5,6 +5,7 @@ import { headerKey } from '../domain/text/header-name.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';
 
+/** A field of the report. `after` counts it in `enriched_contacts`; by default its column is not null. */
 interface MeasuredField {
   readonly field: string;
   readonly after?: RawBuilder<unknown>;

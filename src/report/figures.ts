@@ -5,8 +5,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';
 
-// The views of `src/db/sql/run-figures.sql` compute these values, so that analysts read the same ones.
-
+/** Reads the credits of a run, as decimal text. The views of `run-figures.sql` compute them, for analysts too. */
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['credits']> {
   const amount = (name: string) => sql`trim_scale(${sql.ref(name)})::text as ${sql.ref(name)}`;
   const names = [
@@ -73,6 +72,7 @@ export async function readCosts(database: Kysely<Tables>, run: RunRecord): Promi
   return rows;
 }
 
+/** Counts the calls by status. `peak`: the most calls in any trailing window of each rate limit. */
 export async function readCalls(
   database: Kysely<Tables>,
   runId: string,

@@ -58,6 +58,7 @@ export async function gatherReport(
     });
 }
 
+/** The section `run` of the report. A run that has not ended is measured up to `now`. */
 function describe(run: RunRecord, now: Date): RunReport['run'] {
   const until = run.finishedAt ?? now;
   return {

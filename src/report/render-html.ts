@@ -97,6 +97,7 @@ function renderTable({ caption, columns, rows }: ReportTable): Markup {
   </div> `;
 }
 
+/** HTML that is not escaped again. */
 class Markup {
   readonly text: string;
 
@@ -108,6 +109,7 @@ class Markup {
 /** What the `html` template accepts. Text is escaped, markup is inserted, and lists are joined. */
 type Insertion = string | Markup | readonly Insertion[];
 
+/** Template tag that escapes inserted texts. */
 function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
   return new Markup(
     strings

@@ -58,7 +58,9 @@ function markdownTable({ caption, columns, rows }: ReportTable): string {
   return [`**${escaped(caption)}**\n`, line(header), line(rule), ...lines.map(line)].join('\n');
 }
 
-/** Escapes characters of Markdown and HTML, which file names can contain. */
+/**
+ * Escapes Markdown and HTML, and the point of `www.`, which GitHub turns into a link. `_` inside a word is harmless.
+ */
 function escaped(text: string): string {
   return text
     .replace(/[\\`*[\]<>|~&!]/g, '\\$&')

@@ -133,6 +133,7 @@ function headlineOf(report: RunReport): ReportDocument['headline'] {
   ];
 }
 
+/** Counts calls by all statuses except `released`, which was never sent. */
 function countSentCalls(statuses: Readonly<Record<string, number>>): number {
   return Object.entries(statuses).reduce(
     (sum, [status, calls]) => sum + (status === 'released' ? 0 : calls),
@@ -397,6 +398,7 @@ function runSection({ run }: RunReport): ReportSection {
   };
 }
 
+/** A name such as `not_found` as words for readers. */
 function words(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -11,6 +11,7 @@ import { compareNameCells, type NameCells } from '../domain/identity/names/name-
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import { formatCount } from '../domain/text/format.ts';
 
+/** The export and the options of a run to begin. */
 export interface RunSpec {
   readonly filePath: string;
   readonly fileName: string;
@@ -66,7 +67,7 @@ export async function findOrBeginRun(
     : findOrBeginRun(warehouse, spec);
 }
 
-/** Returns the run that `findOrBeginRun` would find. */
+/** Returns the run that `findOrBeginRun` would find, without beginning one. */
 export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Promise<RunRecord | undefined> {
   const found = await sql<{ run_id: string }>`
     select run_id from runs where run_key = ${keyOf(spec)} and ${isUnfinished}
@@ -129,6 +130,7 @@ export async function wasRunBefore(
 /** Number of contacts that are compared. A sample of this size is enough to recognise a file. */
 const contactsCompared = 10_000;
 
+/** A contact that the warehouse knows, with its name cells in this file (`now`) and in the enriched row. */
 interface KnownContact {
   readonly contact_id: string;
   readonly shares_key: boolean;
@@ -139,6 +141,8 @@ interface KnownContact {
 /**
  * Refuses a run without a named source if its contact ids belong to other people in the warehouse: a file of another
  * system with the same small ids would overwrite paid contacts. With a named source, records may change their person.
+ *
+ * @returns the problem `source.unnamed`; undefined: the run may continue
  */
 export async function refuseUnnamedSource(
   warehouse: Warehouse,
@@ -170,6 +174,10 @@ export async function refuseUnnamedSource(
   );
 }
 
+/**
+ * Reads the enriched contacts with the ids of this file, without ids that were computed from cells (`key:`) and without
+ * earlier runs of the same content.
+ */
 async function readKnownContacts(
   { database }: Warehouse,
   runId: string,

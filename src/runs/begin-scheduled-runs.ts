@@ -73,6 +73,7 @@ export async function beginScheduledRuns(
   return { runs: [...begun.values()], refused };
 }
 
+/** An export for which a run may begin. `onlyNew`: only if no earlier run has enriched its content. */
 interface ExportToBegin {
   readonly found: FoundExport;
   readonly options: RunOptions;
@@ -115,6 +116,7 @@ async function beginRunOf(
   return run;
 }
 
+/** The options of the schedule, with defaults. Expectations have a default too, because no operator sees the plan. */
 function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: ScheduledRunInput,

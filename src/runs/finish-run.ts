@@ -43,6 +43,7 @@ export async function endAbandonedRun(warehouse: Warehouse, runId: string): Prom
   await endCancelled(warehouse, runId);
 }
 
+/** Marks calls without a recorded end as unknown, because they may have been billed. */
 async function endOpenCalls(warehouse: Warehouse, runId: string, reason: string): Promise<void> {
   const { rows } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts where run_id = ${runId} and status = 'admitted'
@@ -50,6 +51,7 @@ async function endOpenCalls(warehouse: Warehouse, runId: string, reason: string)
   for (const { attemptId } of rows) await markAttemptUnknown(warehouse, attemptId, reason);
 }
 
+/** The reason to pause if rows lack an outcome after all calls, which only a lost database commit can cause. */
 async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseReason | undefined> {
   const rows = await countOpenRows(warehouse.database, runId);
   if (rows === 0) return undefined;
@@ -68,6 +70,7 @@ function endCancelled(warehouse: Warehouse, runId: string): Promise<void> {
   return endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
 }
 
+/** Counts the rows without an outcome. */
 async function countOpenRows(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ open: number }>`
     select count(*)::int as open from run_rows where run_id = ${runId} and outcome is null

@@ -79,6 +79,7 @@ export async function ingestRun(
   }
 }
 
+/** The result for a staged run, also if an earlier try has staged it. */
 async function ingested(
   warehouse: Warehouse,
   run: RunRecord,
@@ -89,11 +90,12 @@ async function ingested(
   return { kind: 'ingested', rows: run.rowsStaged, ...rows[0]!, source: sourceOfRun(run) };
 }
 
+/** Converts the refusal of an export to a reason that the workflow stores. */
 function asPauseReason(problem: Problem, schedule: string | null): StatusReason {
   const needsMapping = problem.type.startsWith('mapping.') || problem.next.includes('--mapping');
   return {
     type: problem.type,
-    // Temporal stores the reason, and text that is quoted from the file may name a person.
+    // Temporal stores the reason, and text that is quoted from the file may name a person. `next` quotes no cells.
     reason: withoutPersonalData(problem.sentence),
     next:
       schedule !== null && needsMapping

@@ -23,11 +23,12 @@ export function lookupRequestOf(options: RunOptions): LookupRequest {
 }
 
 /**
- * Opens a page: claims its people, and drops people that another run has looked up since the plan. People are claimed
- * per page, because a backfill of several days would keep them from the nightly run. Opening a page twice is safe.
+ * Opens a page (1,000 people): claims its people, and drops people that another run has looked up since the plan.
+ * People are claimed per page, because a backfill of several days would keep them from the nightly run. Opening a page
+ * twice is safe.
  *
  * @param page page number, starting at 1
- * @returns the numbers of the batches with people to call for
+ * @returns the numbers of the batches (ten people each) with people to call for
  */
 export async function openPage(
   warehouse: Warehouse,

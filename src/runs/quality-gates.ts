@@ -44,6 +44,7 @@ export async function placePilotFirst(
   return countPages(Number(chosen.numAffectedRows)) * peoplePerPage;
 }
 
+/** Number of pages for this number of people. */
 export function countPages(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }
@@ -140,6 +141,7 @@ function describePilot(people: number, result: PilotResult, hasPhonePrice: boole
   ].join('; ');
 }
 
+/** Why a pilot pauses its run: no minimum match rate is set, or the rate is below; undefined: the run continues. */
 function pauseReasonOf(
   { runId, options: { minMatchRate } }: RunRecord,
   result: PilotResult,
@@ -155,7 +157,12 @@ function pauseReasonOf(
 /** Calls that the match rate is computed from: 500 people, an interval of plus or minus seven percentage points. */
 const callsWatched = 50;
 
-/** Why the run should pause: the match rate of the latest calls is significantly below the minimum, a share or null. */
+/**
+ * Returns why the run should pause: the match rate of the latest calls is below the minimum by more than chance, as
+ * `hasFallenBelow` decides. Undefined: the run continues.
+ *
+ * @param minimum share from 0 to 1; null: no check
+ */
 export async function checkMatchRate(
   warehouse: Warehouse,
   runId: string,

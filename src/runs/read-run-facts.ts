@@ -19,7 +19,7 @@ export type RunSpending = RunFacts['credits'] & {
   readonly people: number;
 };
 
-/** Reads the facts of a run for `--json`, only from the tables. */
+/** Reads the facts of a run for `--json`. It needs only the tables, so it works while Temporal is unreachable. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
   const money = await readRunSpending(warehouse, run.runId);
@@ -119,6 +119,7 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
   return rows[0] ? rows[0].limit : options.maxCredits;
 }
 
+/** Counts the contacts that got the data of a known person without a call of their own. */
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
   // This form avoids `not exists`, which was slow before the first ANALYZE: PostgreSQL read all matches of the run for
   // each match.

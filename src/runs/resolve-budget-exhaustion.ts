@@ -15,7 +15,10 @@ import { getRun } from './runs.ts';
  */
 const longestWaitMilliseconds = 3_600_000;
 
-/** Decides what a run does if its credits cannot pay for one more person: continue, end, or wait for a budget. */
+/**
+ * Decides what a run does if its credits cannot pay for one more person: continue, end, or wait for a budget. If
+ * several budgets are empty, one whose policy is `finish` ends the run.
+ */
 export async function resolveBudgetExhaustion(
   warehouse: Warehouse,
   runId: string,

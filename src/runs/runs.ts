@@ -117,6 +117,7 @@ export async function findEarlierRunWithCalls(
   return rows[0]?.run_id;
 }
 
+/** Lists the newest runs that may spend credits, so no plans. */
 export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
   const rows = await warehouse.database
     .selectFrom('runs')
@@ -169,6 +170,7 @@ export async function servicesOfRuns({ database }: Warehouse): Promise<string[]>
   return rows.map(({ service }) => service);
 }
 
+/** Ids of the runs that a command must wake after it has raised this budget. */
 export async function runsWaitingForBudget(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`
     select run_id from runs
@@ -177,6 +179,7 @@ export async function runsWaitingForBudget(warehouse: Warehouse, budgetId: strin
   return waiting.rows.map((row) => row.run_id);
 }
 
+/** Adds a warning that the plan and `enrich status` show. */
 export async function addWarning(
   transaction: Transaction<Tables>,
   runId: string,
@@ -193,6 +196,7 @@ export async function addWarning(
  */
 const batchesPerCall = 6;
 
+/** The input of a run's workflow. It contains no personal data, because Temporal shows it. */
 export function runInputOf(
   run: RunRecord,
   settings: {

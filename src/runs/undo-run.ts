@@ -15,6 +15,7 @@ export interface UndoFigures {
   readonly restored: number;
 }
 
+/** Counts what an undo of this run would change, or what the revert of its undo would. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
     select count(*) filter (where not is_repeated)::int as removed, count(*) filter (where is_repeated)::int as restored
@@ -63,6 +64,11 @@ export async function undoRun(
   return digest(warehouse, signal, progress);
 }
 
+/**
+ * Reverts an undo: the contact records of the run count again, and the digest restores their matches.
+ *
+ * @returns false if the signal aborted it early
+ */
 export async function revertUndo(
   warehouse: Warehouse,
   runId: string,
@@ -73,6 +79,11 @@ export async function revertUndo(
   return digest(warehouse, signal, progress);
 }
 
+/**
+ * Marks a run as undone or not, and queues its contacts and the people that they compete for.
+ *
+ * @throws Error if the run has not ended, or its answers were discarded
+ */
 async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder<unknown>): Promise<void> {
   await withDigestLocked(warehouse.database, async (transaction) => {
     const marked = await sql`

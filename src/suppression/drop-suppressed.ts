@@ -81,6 +81,7 @@ export async function isSuppressed(database: Kysely<Tables>, keys: readonly stri
   return listed.size > 0;
 }
 
+/** SQL assignments that clear the cells and keys of a row. */
 const clearedCells = sql`
   raw = '[]', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))},
   keys = '{}'

@@ -6,6 +6,7 @@ import { isTransactionConflict } from '../db/postgres-errors.ts';
 import { formsOfKey, isIdentifyingKey } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 
+/** An entry of the suppression list, which stores hashes of people's keys, and domains as text. */
 export interface SuppressionEntry {
   /** First characters of the hash of a person or domain on the suppression list, enough to tell entries apart. */
   readonly entry: string;
@@ -187,6 +188,7 @@ export async function listSuppressions(warehouse: Warehouse, limit: number): Pro
   return rows;
 }
 
+/** Counts the entries by kind of key, such as `email` or `domain`. */
 export async function countSuppressions(warehouse: Warehouse): Promise<Record<string, number>> {
   const { rows } = await sql<{ kind: string; entries: number }>`
     select kind, count(*)::int as entries from suppression_entries group by kind order by kind
@@ -224,6 +226,7 @@ export async function extendSuppressions(
   `.execute(transaction);
 }
 
+/** Beginning of a {@link hiddenId}. */
 const hidden = 'suppressed-';
 const hashLength = 24;
 
@@ -259,7 +262,10 @@ export function isHiddenId(id: string): boolean {
   return id.startsWith(hidden);
 }
 
-/** Hash in place of a suppressed person's id. It still tells the price of their late results from a stranger's. */
+/**
+ * The text that replaces the id of a suppressed or erased person in the records of a call. A late result with the id
+ * has the same hash, so its price counts for the call.
+ */
 export function hiddenId(attemptId: string, personId: string): string {
   return hidden + hashForAttempt(attemptId, personId);
 }

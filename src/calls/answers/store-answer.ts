@@ -104,6 +104,7 @@ async function storeUnusual(
   await pauseIfOverbilled(transaction, attempt, price);
 }
 
+/** Collects what closes the attempt. An attempt gets a reason if its price is missing or unreadable. */
 function closingOf(
   answer: AnswerToRecord,
   { consumed, isCredible, found }: AnswerPrice,
@@ -123,6 +124,7 @@ function closingOf(
   };
 }
 
+/** Pauses the run if the price exceeds the reservation, or is too large to be true. */
 async function pauseIfOverbilled(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
@@ -134,6 +136,10 @@ async function pauseIfOverbilled(
     await pauseOverbilledRun(transaction, attempt, 'billed more than reserved');
 }
 
+/**
+ * The late results (phones, waterfall e-mails) to wait for; undefined if there are none. Only a call for phones has a
+ * known worst case: the vendors of a waterfall set their own prices.
+ */
 function awaitedOf(
   { asked, lateResults }: AnswerRecord,
   answer: AnswerToRecord,

@@ -51,6 +51,7 @@ export async function enrichBatch(
 
 type Group = readonly OpenPerson[];
 
+/** State of one batch: groups that wait for a call, refused people, and if others keep a slot free for it. */
 class BatchInProgress {
   readonly #dependencies: AttemptDependencies;
   readonly #open: OpenBatch;
@@ -240,12 +241,14 @@ class BatchInProgress {
     return undefined;
   }
 
+  /** Stores the outcome `rejected` for the refused people. */
   async #rejectRefused(): Promise<void> {
     const { runId, options } = this.#open.run;
     for (const person of this.#refused.splice(0))
       await rejectPerson(this.#dependencies.warehouse, { runId, ...person, asked: options });
   }
 
+  /** Registers the batch as waiting, so that calls of lower priority leave a slot free for it. */
   async #register(milliseconds: number): Promise<void> {
     const { run, batch } = this.#open;
     const { database } = this.#dependencies.warehouse;
@@ -253,6 +256,7 @@ class BatchInProgress {
     this.#isRegistered = true;
   }
 
+  /** Ends the activity; the workflow runs the batch again after the time. */
   async #wait({ milliseconds: asked, reason }: SlotWait): Promise<BatchResult> {
     const milliseconds = Math.min(asked, maxWaitMilliseconds);
     await this.#register(milliseconds);
@@ -301,6 +305,7 @@ function numbersOf(people: Group): number[] {
   return people.map((person) => person.rowNumber);
 }
 
+/** The people with one of these row numbers, in their order. */
 function among(people: Group, rowNumbers: readonly number[]): Group {
   return people.filter(({ rowNumber }) => rowNumbers.includes(rowNumber));
 }
@@ -449,6 +454,7 @@ export async function enrichBatches(
  */
 const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
 
+/** Combines the results of a page's batches. `left` has the batches that must run again. */
 export function combineBatchResults(
   results: readonly { readonly batch: number; readonly result: BatchResult }[],
 ): BatchesResult {

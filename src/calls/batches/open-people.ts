@@ -49,6 +49,7 @@ const openRow = sql`
   b.batch, r.row_number as "rowNumber", r.contact_id as "contactId", p.left_out as "leftOut", ${identityCells('r')},
   ${confirmedId} as "confirmedId", case when r.profile_url is not null then r.raw end as cells`;
 
+/** SQL query of the row numbers of batches. */
 export const rowsOfBatches = (batches: BatchesOfRun) =>
   sql`select row_number from ${peopleOfBatches(batches)}`;
 
@@ -104,6 +105,7 @@ export async function refreshOpenPeople(
   return rows.map(openPerson);
 }
 
+/** Converts a row from SQL. The profile URL is sent as written, because the service may compare exactly. */
 function openPerson({
   batch,
   rowNumber,

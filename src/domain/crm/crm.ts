@@ -61,6 +61,7 @@ type Lists = Readonly<Record<string, readonly string[]>>;
 export const headersByField: Lists = labelsOfFields;
 
 const names = z.array(z.string().min(1));
+/** A regular expression as text. An invalid one becomes an issue of the schema. */
 const pattern = z.string().transform((text, context) => {
   try {
     return new RegExp(text);
@@ -181,11 +182,13 @@ export function requireValidData<Schema extends z.ZodType>(
   throw new Error(`${file}, ${path.join('.')}: ${message}`);
 }
 
+/** What the product knows of a CRM. `importer` is undefined if `enrich export --for` does not support it. */
 interface Crm {
   readonly exports: readonly CrmExport[];
   readonly importer: Importer | undefined;
 }
 
+/** Reads the data file of a CRM. @throws Error with the position in the file */
 function readCrm(file: string, content: object): Crm {
   const own = 'lists' in content ? (content.lists as Lists) : {};
   const expanded = expandWithin(content, { ...headersByField, ...own });
@@ -261,6 +264,7 @@ export function importerInAccountLanguage(
   const shown = exports.map(
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), tidyHeader(name)])),
   );
+  /** The header to write for a field; undefined if no export has the field. */
   const labelOf = (english: readonly string[], local: readonly string[]): string | undefined => {
     const ours = english.map(headerKey);
     const keys = [...ours, ...local.map(headerKey)];

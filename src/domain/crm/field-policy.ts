@@ -48,6 +48,7 @@ export const fieldDecisions = [
 ] as const;
 export type FieldDecision = (typeof fieldDecisions)[number];
 
+/** What a decision about one field of one contact depends on. */
 export interface FieldFacts {
   /** False if retention or a suppression has removed the cells of the newest export. */
   readonly hasCells: boolean;
@@ -97,6 +98,7 @@ export function decideField(
   return isBlank ? 'filled' : 'overwritten';
 }
 
+/** True if the policy allows a write. `fill` and both `overwrite` policies fill a blank cell. */
 function mayWrite(policy: FieldPolicy, isBlank: boolean, facts: FieldFacts): boolean {
   const { observedAt, modifiedAt } = facts;
   if (policy === 'never') return false;
@@ -130,6 +132,7 @@ export function isWritten({ decision }: DecidedField): boolean {
   return decision === 'filled' || decision === 'overwritten';
 }
 
+/** True if the CRM keeps a part of a place that differs from the warehouse. */
 function keepsOtherPlace(decided: DecidedField): boolean {
   const { field, decision, ours } = decided;
   const theirs = decided.theirs?.trim() ?? '';

@@ -12,6 +12,7 @@ export function sameValue(field: ImportField, one: string, other: string): boole
 
 const name = (text: string): string => comparisonForm(text);
 
+/** The form in which two values of a field are compared. */
 const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (text: string) => string>> = {
   first_name: name,
   last_name: name,
@@ -46,6 +47,7 @@ function countryForm(text: string): string {
   return countries.get(name(text)) ?? name(text);
 }
 
+/** Codes of countries by their names in all {@link countryLanguages}, and by the codes themselves. */
 function codesOfCountries(): Map<string, string> {
   const codes = new Map<string, string>();
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');

@@ -82,6 +82,7 @@ export function alignRows(call: Call) {
   };
 }
 
+/** How well a person fits the row at this index. A rejection by the operator overrides all evidence. */
 function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
   const { row, verdicts } = rows[index]!;
   return verdictOnPerson(verdicts, person) === 'rejected' ? rejectedFit : weighFit(row, person);
@@ -103,6 +104,7 @@ function isForPlace(call: Call, { person, matchIndex }: PersonInAnswer): boolean
   );
 }
 
+/** Why a person of the answer is assigned to no row. */
 function reasonOf(call: Call, { person, matchIndex }: PersonInAnswer): string {
   const doubts = call.rows.map((_, row) => fitOf(call, row, person));
   const doubtful = doubts.find(isDoubtful) ?? (call.inPlace ? doubts[matchIndex] : undefined);
@@ -114,6 +116,7 @@ function isDoubtful(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.sameName || fit.sharesIdentifier;
 }
 
+/** Why a row does not get a person who fits in part, or who fits but belongs to another contact. */
 function doubtOf(fit: Fit): string {
   return fit.strength === 'none' ? fit.reason : competingContactReason;
 }

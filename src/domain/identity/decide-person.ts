@@ -104,6 +104,7 @@ function indexesOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolea
   return [...items.keys()].filter((index) => isMeant(items[index]!));
 }
 
+/** The decision for the candidate at this index, with the evidence of its fit. */
 function accepted(fits: readonly Fit[], index: number): PersonDecision {
   const fit = fits[index]!;
   if (fit.strength === 'none') throw new Error('a person who does not fit was chosen');
@@ -114,10 +115,12 @@ function refused(indexes: readonly number[], isStrong: boolean, reason: string):
   return { kind: 'refused', isStrong, indexes, reason };
 }
 
+/** The decision that no candidate fits, for the reason of the first. Before a call, weak evidence is no fit. */
 function none([first]: readonly Fit[]): PersonDecision {
   return { kind: 'none', reason: !first || first.strength === 'none' ? first?.reason : weakEvidenceReason };
 }
 
+/** Of several records of one person: the newest with an id, or else the first. */
 function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]): number {
   const named = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
   if (named.length === 0) return indexes[0]!;
@@ -131,6 +134,7 @@ function preferring(isPreferred: (index: number) => boolean, indexes: readonly n
   return preferred.length > 0 ? preferred : indexes;
 }
 
+/** True if all records at these indexes are the same person. */
 function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readonly number[]): boolean {
   return rest.every((index) => areSamePerson(candidates[first!]!.person, candidates[index]!.person));
 }

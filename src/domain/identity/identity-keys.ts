@@ -31,6 +31,7 @@ export function identityKeys(identity: Identity): string[] {
   return name === undefined || employer === undefined ? [] : [`name:${name}|${employer}`];
 }
 
+/** The key of an e-mail; the key of a shared mailbox contains the name of the row, if there is one. */
 function emailKey(email: string, identity: Identity): string {
   if (!isSharedMailbox(email)) return `email:${email}`;
   const name = comparedName(identity);

@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
- * Returns the match keys of a row: a row that fits a person, or is a namesake, shares one with this person. A row and a
- * person that share a key need not fit.
+ * Returns the match keys of a row: numbers by which the database finds the people to compare with it. A row that fits a
+ * person, or is a namesake, shares one with this person. A row and a person that share a key need not fit.
  */
 export const matchKeysOfIdentity = memoizePerObject((identity: Identity): readonly number[] => {
   const { keys, name, employers } = toComparedIdentity(identity);
@@ -49,11 +49,12 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
   return hashMatchKeys([...keys, ...hashes]);
 }
 
-/** Combines names with employers: among a million people, hundreds share initial and last name. */
+/** Keys of each name at each word of the employers: among a million people, hundreds share initial and last name. */
 function atEmployers(names: readonly string[], employers: ReadonlySet<string>): string[] {
   return [...employers].flatMap((employer) => names.map((name) => `${name} at ${employer}`));
 }
 
+/** Letters of scripts without upper and lower case, such as Chinese, which also have no initials. */
 const withoutCase = /\p{Lo}/u;
 
 /**
@@ -76,6 +77,7 @@ function swappedNameKeys({ first, last, all }: ComparedName): string[] {
   return last.length === 0 || all.some(isInitial) ? [] : [initialsOf(last[0]!, first.at(-1)!)];
 }
 
+/** The first letters of two words in alphabetical order. */
 function initialsOf(...words: readonly [string, string]): string {
   return `initials ${words
     .map((word) => word[0]!)

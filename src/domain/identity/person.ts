@@ -27,6 +27,7 @@ export interface Employment {
   readonly current?: boolean | null | undefined;
 }
 
+/** The contact that the team has saved at the service for a person. */
 export interface SavedContact extends SavedEmail {
   readonly organization_name?: string | null | undefined;
   readonly contact_emails?: readonly (SavedEmail | null | undefined)[] | null | undefined;

@@ -106,6 +106,7 @@ function coveredKinds(person: Omit<AssignedPerson, 'key'>, body: DeliveredFields
   return stated.filter((kind) => hasValues(person, kind) || (targets.includes(kind) && !person.isPending));
 }
 
+/** True if the delivery has phones or e-mails, whichever the kind stands for, of this person. */
 function hasValues(person: Omit<AssignedPerson, 'key'>, kind: LateKind): boolean {
   return person[lateKinds[kind].values].length > 0;
 }
@@ -149,6 +150,7 @@ export interface LateBill {
   readonly deliveries: number;
 }
 
+/** Results that are billed together, as entries such as `phone/3f2a…`. */
 interface PricedSet {
   readonly results: ReadonlySet<string>;
   readonly credits: Credits;
@@ -187,6 +189,10 @@ export function totalLateBill(deliveries: readonly PricedResults[]): LateBill {
   return isSum ? billOf([...sets.values()]) : uncertain([...sets.values()]);
 }
 
+/**
+ * Adds up the prices of the sets that are in no other set. The bill is uncertain if such sets overlap, or if the parts
+ * of one cost more than the whole.
+ */
 function billOf(sets: readonly PricedSet[]): LateBill {
   const wholes = sets.filter((set) => !sets.some((other) => other !== set && isIn(set, other)));
   const results = wholes.flatMap((whole) => [...whole.results]);
@@ -201,6 +207,7 @@ function billOf(sets: readonly PricedSet[]): LateBill {
   return { credits, certain: true, deliveries: wholes.length };
 }
 
+/** A bill with the highest single price, because the prices may be for the same results. */
 function uncertain(sets: readonly PricedSet[]): LateBill {
   return { credits: max(...sets.map(({ credits }) => credits)), certain: false, deliveries: 1 };
 }

@@ -11,6 +11,7 @@ interface AttemptStatusProperties {
 const attemptStatusProperties = {
   /** The call was admitted, and its end is not recorded yet. */
   admitted: { holdsCredits: true, mayBeBilled: true, countsAsLookup: false },
+  /** The answer is stored, and late results are due, which may cost more. */
   awaiting: { holdsCredits: true, mayBeBilled: true, countsAsLookup: true },
   /** The answer was lost. Only the operator or a late result settles the attempt. */
   unknown: { holdsCredits: true, mayBeBilled: true, countsAsLookup: true },

@@ -1,6 +1,7 @@
 import { isDate } from '../text/format.ts';
 import type { Credits } from './decimal.ts';
 
+/** How the periods of a budget are named and follow each other. */
 interface Period {
   /** Format of the period's name for PostgreSQL's `to_char`. Names sort by time. */
   readonly format: string;

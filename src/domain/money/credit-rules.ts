@@ -135,6 +135,11 @@ function asksForPhones(ask: PricedRequest): boolean {
   return ask.reveal?.includes('phone') ?? false;
 }
 
+/**
+ * The operator's maximum per person for a waterfall; 0 without one.
+ *
+ * @throws Problem `credits.no-ceiling` for a waterfall without a maximum
+ */
 function waterfallCeiling(ask: PricedRequest): Credits {
   if ((ask.waterfall?.length ?? 0) === 0) return 0n;
   if (ask.maxCreditsPerPerson === undefined) {

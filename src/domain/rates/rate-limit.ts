@@ -64,6 +64,7 @@ export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
   return [...lowest].map(([seconds, calls]) => ({ calls, seconds })).sort((a, b) => a.seconds - b.seconds);
 }
 
+/** The name of a window as in the setting: `hour`, or `10s` for a length without a name. */
 function windowName(seconds: number): string {
   return [...named].find(([, size]) => size === seconds)?.[0] ?? formatDuration(seconds);
 }
@@ -93,7 +94,8 @@ export function callsLeft({ limit, used, left }: Omit<ReportedWindow, 'seconds'>
 }
 
 /**
- * Estimates the seconds of calls: the free slots are used at once, then each window admits its limit once per length.
+ * Estimates the seconds that calls take: the free slots are used first, then each window admits `calls` more per length
+ * of the window. The slowest window counts, or the work itself if it takes longer.
  *
  * @param secondsPerCall time between the answers of two calls
  */

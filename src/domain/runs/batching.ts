@@ -1,6 +1,9 @@
 import { serviceCapabilities } from '../service-capabilities.ts';
 
-/** Halves a refused group: one person may be the reason. After at most four rounds, nine of ten have an answer. */
+/**
+ * Halves a group that the service refused (422), because one person may be the reason. Ten people need at most four
+ * rounds until the nine others have an answer.
+ */
 export function halve<Item>(group: readonly Item[]): [Item[], Item[]] {
   const middle = Math.ceil(group.length / 2);
   return [group.slice(0, middle), group.slice(middle)];

@@ -25,6 +25,7 @@ export interface ExportProfile {
   readonly filled: Readonly<Record<string, number>>;
 }
 
+/** The counts of an export and its mapping, as the run has stored them. */
 export interface ProfiledExport {
   readonly runId: string;
   readonly profile: ExportProfile;
@@ -75,6 +76,7 @@ export function parseExpectations(text: string): Expectations {
   return expected;
 }
 
+/** The members that one rule such as `rows=50%..200%` sets. @throws Problem `setting.invalid` */
 function ruleOf(name: string, value: string, part: string): Partial<Expectations> {
   const share = value === 'any' ? null : shareOf(value);
   if (name === 'rows') {
@@ -93,6 +95,7 @@ function ruleOf(name: string, value: string, part: string): Partial<Expectations
   });
 }
 
+/** Reads `70%` as 0.7; undefined for any other text. */
 function shareOf(text: string): number | undefined {
   const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(text.trim())?.[1];
   return percent === undefined ? undefined : Number(percent) / 100;
@@ -126,6 +129,7 @@ export function unmetExpectations(
   ];
 }
 
+/** Compares the number of rows with the median of earlier runs. */
 function unmetRows(
   { rows: expected }: Expectations,
   rows: number,
@@ -140,6 +144,7 @@ function unmetRows(
   return `${formatCount(rows, 'row')}: expected ${bound}, because ${medianText(earlier)} is ${formatNumber(usualRows)}`;
 }
 
+/** Compares the share of filled cells of each field with the median of earlier runs. */
 function unmetCoverage(
   { coverage: least, fewestRows }: Expectations,
   profile: ExportProfile,
@@ -163,6 +168,7 @@ function coverageOf({ rows, malformed, filled }: ExportProfile, field: string): 
   return rows === malformed ? 0 : (filled[field] ?? 0) / (rows - malformed);
 }
 
+/** Compares the share of malformed rows with the maximum. This needs no earlier run. */
 function unmetForm({ malformed: most }: Expectations, { rows, malformed }: ExportProfile): string[] {
   if (most === null || malformed <= rows * most) return [];
   return [
@@ -171,6 +177,7 @@ function unmetForm({ malformed: most }: Expectations, { rows, malformed }: Expor
   ];
 }
 
+/** Names the fields that come from other columns than in the latest earlier run. */
 function mappingChanges(
   mapping: ProfiledExport['mapping'],
   before: ProfiledExport,
@@ -188,6 +195,7 @@ function mappingChanges(
   return [`the mapping of the columns changed since run ${before.runId}: ${changes.join(', ')}`];
 }
 
+/** The columns of each field, sorted, because their order in the file does not matter. */
 function columnsByField(mapping: ProfiledExport['mapping']): ReadonlyMap<string, readonly string[]> {
   const columns = new Map<string, string[]>();
   for (const name of Object.keys(mapping).sort()) {

@@ -39,6 +39,7 @@ export function parseFreshness(text: string, setting = 'FRESHNESS'): Freshness {
   return { ...defaults, ...(Object.fromEntries(seconds) as Partial<Freshness>) };
 }
 
+/** Formats freshness as the setting: `enriched=90d,not_found=30d`. */
 export function formatFreshness(freshness: Freshness): string {
   return Object.entries(kinds)
     .flatMap(([name, field]) => {

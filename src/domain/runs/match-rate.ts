@@ -33,7 +33,7 @@ export function matchRate(matches: MatchCounts, deviations = usualDeviations): M
   return { rate, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** True if the match rate of the latest calls is below a minimum by more than chance. */
+/** True if the interval of three standard deviations, for at least 100 people, is below `minimum` (0 to 1). */
 export function hasFallenBelow(minimum: number, latest: MatchCounts): boolean {
   const rate = matchRate(latest, guardDeviations);
   return rate !== undefined && latest.answered >= fewestForGuard && rate.high < minimum;

@@ -75,11 +75,13 @@ function comparable(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
+/** Removes the double quotes around a column name. */
 function unquoted(text: string): string {
   const trimmed = text.trim();
   return /^".*"$/s.test(trimmed) && trimmed.length > 1 ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
 }
 
+/** Quotes a column name that matches the pattern, because the flag would be read differently without quotes. */
 function quotedWhere(pattern: RegExp, column: string): string {
   return pattern.test(column) ? `"${column.replaceAll('"', '""')}"` : column;
 }

@@ -30,6 +30,7 @@ export function newRunId(start: {
 /** Pattern of file extensions such as `.csv`, `.csv.gz`: everything from the first dot, if only extensions follow. */
 const extensions = /(?:\.[a-z]{2,5})+$/i;
 
+/** Lower-case words of ASCII letters and digits with hyphens: `Q3 Leads (neu)` becomes `q3-leads-neu`. */
 function slug(text: string, longest = Number.POSITIVE_INFINITY): string {
   const words =
     text

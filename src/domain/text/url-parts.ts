@@ -1,4 +1,7 @@
-/** Moves a login to an authorization header: `fetch` would fail with an error that quotes the password. */
+/**
+ * Moves the login of a URL (`https://user:password@host`) to an authorization header, because `fetch` refuses such a
+ * URL with an error that quotes the password.
+ */
 export function moveLoginToHeader(address: string): {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -44,12 +44,13 @@ function copied(person: Person): CopiedColumns {
 
 const readers = { text, 'text[]': texts, integer: wholeNumber };
 
+/** The texts of a list; null if there are none. */
 function texts(value: unknown): string[] | null {
   const all = Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
   return all.length === 0 ? null : all.map((each) => displayForm(each));
 }
 
-/** Removes NUL and lone surrogates, which PostgreSQL refuses in text. */
+/** A text without NUL and lone surrogates, which PostgreSQL refuses; null if it is empty or another type. */
 function text(value: unknown): string | null {
   const tidy = typeof value === 'string' ? displayForm(value) : '';
   return tidy === '' ? null : tidy;
@@ -59,6 +60,7 @@ function domainOf(value: string | null | undefined): string | null {
   return value ? (parseDomain(value) ?? null) : null;
 }
 
+/** A number that fits PostgreSQL's integer and is not negative; null for anything else. */
 function wholeNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null;
 }

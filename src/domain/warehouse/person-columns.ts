@@ -4,6 +4,7 @@ interface ValueTypes {
   readonly integer: number;
 }
 
+/** A column of table `people`. */
 interface Column {
   readonly type: keyof ValueTypes;
   /** Member of the person or employer that the column copies; without it, `contactFields` computes the column. */
@@ -54,6 +55,7 @@ export const personFieldGroups = {
   socialnet_url: { socialnet_url: { type: 'text', person: 'socialnet_url' } },
 } as const satisfies FieldGroups;
 
+/** Turns the union of all groups' columns into one type with every column. */
 type UnionToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
   all: infer All,
 ) => void

@@ -35,7 +35,7 @@ export async function findContactsWithoutPerson(
   return database.transaction().execute(async (transaction) => {
     const found = [];
     for (let read = 0; found.length < limit; read += contactsPerBatch) {
-      const contacts = await readUnfilled(transaction, source, read);
+      const contacts = await readContactsWithoutPerson(transaction, source, read);
       const near = new Neighbourhood(transaction);
       const states = await near.readContacts(contacts);
       await near.readPeopleOf(states, true);
@@ -53,8 +53,12 @@ export async function findContactsWithoutPerson(
   });
 }
 
-/** Reads contacts without a person, in batches. Some of them could be a known person. */
-async function readUnfilled(
+/**
+ * Reads one batch of contacts with identity keys and without a person; the newest export comes first.
+ *
+ * @param after number of contacts to skip
+ */
+async function readContactsWithoutPerson(
   transaction: Transaction<Tables>,
   source: string | undefined,
   after: number,
@@ -80,7 +84,10 @@ async function readUnfilled(
   return rows;
 }
 
-/** Finds known people who could be a contact but are not matched to this contact. */
+/**
+ * Finds known people who could be a contact but are not matched to this contact: each with the reason why it is not.
+ * People without an id, and people that the operator has decided about, are left out.
+ */
 function candidatesOf(near: Neighbourhood, contact: ContactState) {
   const [record] = contact.records;
   if (!record || contact.service === undefined) return [];
@@ -103,7 +110,7 @@ function candidatesOf(near: Neighbourhood, contact: ContactState) {
 }
 
 /**
- * Reads the record of a contact in the newest export.
+ * Reads the record of a contact in the newest export. Also reads the people who could be the contact, by name too.
  *
  * @throws Problem `contact.unknown`; `contact.unidentified` for a record without name and identifiers
  */
@@ -192,7 +199,7 @@ interface Decision extends ContactKey {
   readonly verdict: RecordedVerdict;
 }
 
-export type DecidedContact = Awaited<ReturnType<typeof decideIn>>;
+export type DecidedContact = Awaited<ReturnType<typeof decideInTransaction>>;
 
 /**
  * Records an operator's decision and queues the contact and its competitors for a new match. A confirmation withdraws
@@ -206,7 +213,9 @@ export async function recordDecision(
   decision: Decision,
   note: DecisionNote,
 ): Promise<DecidedContact> {
-  return withDigestLocked(database, (transaction) => decideIn(transaction, database, decision, note));
+  return withDigestLocked(database, (transaction) =>
+    decideInTransaction(transaction, database, decision, note),
+  );
 }
 
 /** Previews {@link recordDecision} and changes nothing. @throws Problem as `recordDecision` */
@@ -217,11 +226,12 @@ export async function previewDecision(
 ): Promise<DecidedContact> {
   return inRolledBackTransaction(database, async (transaction) => {
     await lockDigest(transaction);
-    return decideIn(transaction, database, decision, note);
+    return decideInTransaction(transaction, database, decision, note);
   });
 }
 
-async function decideIn(
+/** Records a decision, digests it in the same transaction, and reads the contact's person before and after. */
+async function decideInTransaction(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
   decision: Decision,
@@ -233,7 +243,7 @@ async function decideIn(
     select from people where service = ${service} and person_key = ${personKey}
   `.execute(transaction);
   const known = { personKey, service, isKnown: rows.length > 0 };
-  const isNew = await append(transaction, state, decision, known, note);
+  const isNew = await storeDecision(transaction, state, decision, known, note);
   const personBefore = await readPersonId(transaction, decision);
   await queueContacts(transaction, [decision]);
   await queuePeople(transaction, [{ service, personKey }, ...(state.match ? [state.match] : [])]);
@@ -254,7 +264,7 @@ async function decideIn(
 }
 
 /** Stores a decision, unless it repeats the newest decision about this contact and person. */
-async function append(
+async function storeDecision(
   transaction: Transaction<Tables>,
   state: ContactState,
   { source, contactId, personId, verdict }: Decision,

@@ -77,7 +77,10 @@ export async function planRowsWithoutCall(
   ]);
 }
 
-/** Gives an outcome to the rows of a query, unless they have one, with the columns `facts` that the query returns. */
+/**
+ * Gives an outcome to the rows of a query, unless they have one, with the columns `facts` that the query returns. The
+ * first outcome of a row stays, so the order of the calls of this function matters.
+ */
 async function drop(
   transaction: Transaction<Tables>,
   outcome: Outcome,
@@ -183,6 +186,7 @@ async function findKnown(transaction: Transaction<Tables>, asked: LookupRequest)
   `.execute(transaction);
 }
 
+/** Copies the plan's outcomes and opt-outs to `run_rows`, and clears the cells of suppressed people. */
 export async function writePlannedOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
   // Staging has already written a reason if a column of the export opts the contact out.
   await sql`

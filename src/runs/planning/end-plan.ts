@@ -25,6 +25,7 @@ export async function vacuumPlannedRows({ database }: Warehouse): Promise<void> 
   await sql`vacuum run_rows, run_people`.execute(database);
 }
 
+/** Removes ended plans and their budgets. Runs that could spend credits stay. */
 export async function removePlans({ database }: Warehouse): Promise<void> {
   const { rows } = await sql<{ runId: string }>`
     delete from runs where status = 'planned' and not ${maySpend} returning run_id as "runId"

@@ -158,6 +158,7 @@ interface PlannedExport extends RecordedColumns {
   readonly options: RunOptions;
 }
 
+/** Fills `plan_asked` with the people to call for, and writes the outcomes of all other rows. */
 async function decide(
   transaction: Transaction<Tables>,
   runId: string,
@@ -165,6 +166,8 @@ async function decide(
   run: PlannedExport,
 ): Promise<void> {
   const { options } = run;
+  // Also if the server's default is `off`: Temporal keeps the result of the planning, so a crash must not lose the
+  // plan.
   await sql`set local synchronous_commit = on`.execute(transaction);
   await copyRows(transaction, runId, asked, run.rows_staged);
   await warnOfMissingIds(transaction, runId, run);
@@ -293,6 +296,7 @@ async function addConfirmedPeople(
   `.execute(transaction);
 }
 
+/** Rows whose cells are in memory at a time. */
 const rowsPerFetch = 10_000;
 
 /** Fills `plan_choice` with what `--only` leaves out and the keys of `--order-by`. @returns true if no row is left */

@@ -86,6 +86,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   return planned(warehouse, runId, plan);
 }
 
+/** Adds prices, rate limits, the time and the short budget to the counts of a plan. */
 async function summarise(
   { warehouse, service, rateLimits, budgets, callConcurrency }: PlanDependencies,
   run: RunRecord,
@@ -147,6 +148,7 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
   };
 }
 
+/** The result for the workflow, with the problem for display. */
 function refusedFor(problem: Problem): PlannedRun {
   const { type, sentence: reason, next } = problem;
   return { kind: 'refused', pauseReason: { type, reason, next }, problem };
@@ -183,6 +185,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
   };
 }
 
+/** Adds up the credits of all people, priced by the fields that their calls leave out. */
 async function creditsOf(
   warehouse: Warehouse,
   run: RunRecord,
@@ -204,6 +207,7 @@ async function creditsOf(
   return { worstCase, expected: { low, expected, high } };
 }
 
+/** Expected credits for these people. With at most one earlier call, the range is an assumption. */
 function expectedOf(ask: PricedRequest, history: CallHistory | undefined, people: number): ExpectedCredits {
   const { low, expected, high } = assumedCreditsPerPerson(ask);
   const all = BigInt(people);
@@ -213,6 +217,7 @@ function expectedOf(ask: PricedRequest, history: CallHistory | undefined, people
   return expectedCreditsFromHistory({ ...history, deviation: history.deviation }, { people, calls });
 }
 
+/** A tenth of a credit, in millionths. */
 const tenth = 100_000n;
 
 /** Rounds an estimate to tenths, as it is not precise, with low ≤ expected ≤ high ≤ the worst case. */

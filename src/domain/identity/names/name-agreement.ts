@@ -1,7 +1,7 @@
 import { comparisonForm } from '../values/normalise.ts';
 import content from './nicknames.json' with { type: 'json' };
 
-/** A person's name as words in comparison form. */
+/** A person's name as words in comparison form, without titles. `first` and `last` may be guesses (`isGuessed`). */
 export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
@@ -109,6 +109,7 @@ function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   return firstAndLast < 0 && one.all.join(' ') !== other.all.join(' ');
 }
 
+/** True if first names are equal, initials or short forms of each other, or share a word. */
 function mayBeOneFirstName(one: readonly string[], other: readonly string[]): boolean {
   return (
     one.join('') === other.join('') ||
@@ -118,6 +119,7 @@ function mayBeOneFirstName(one: readonly string[], other: readonly string[]): bo
   );
 }
 
+/** True if two words are equal, or one is the initial of the other. */
 function isWordOrInitial(one: string, other: string): boolean {
   return (
     one === other || (isInitial(one) && other.startsWith(one)) || (isInitial(other) && one.startsWith(other))
@@ -143,6 +145,7 @@ const abbreviatedTitles = new RegExp(
 /** Finds the point between initials that are written together (`J.R.`), to split them into words. */
 const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
 
+/** The words of a name in comparison form, without titles. Initials written together (`J.R.`) are two words. */
 function words(text: string | null | undefined): string[] {
   if (!text) return [];
   const apart = text.includes('.')

@@ -70,6 +70,7 @@ export function namesNewEmployer(
   );
 }
 
+/** True if an earlier employer of a person is this employer. Earlier employers have only names. */
 function hasWorkedAt(person: Employers, employer: Employers): boolean {
   return intersects(person.pastNames, employer.names) || namesADomain(person.pastNames, employer.domains);
 }
@@ -78,6 +79,7 @@ function statesNoEmployer(employers: Employers): boolean {
   return employers.names.size + employers.domains.size + employers.pastNames.size === 0;
 }
 
+/** Collects employers from names, domains or URLs, and e-mails. Free mail is left out, because it names no employer. */
 function collect(
   names: readonly (string | null | undefined)[],
   domains: readonly (string | null | undefined)[],
@@ -109,6 +111,7 @@ function namesADomain(names: ReadonlySet<string>, domains: ReadonlySet<string>):
   return [...names].some((name) => labels.has(name.replaceAll(' ', '')));
 }
 
+/** The part of a domain that names the company, without hyphens: `acmerobotics` of `acme-robotics.example`. */
 function labelOfDomain(domain: string): string {
   return domain.split('.')[0]!.replaceAll('-', '');
 }

@@ -45,6 +45,7 @@ const kinds = lists.kindsOfMailboxes.join('|');
 const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
 const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
 
+/** Removes a display name: `Jane Doe <jane@…>` becomes `jane@…`. */
 function unwrap(text: string): string {
   const [, before = '', within = text] = inBrackets.exec(text) ?? [];
   const address = bare(within);
@@ -52,6 +53,7 @@ function unwrap(text: string): string {
   return before.includes('@') && bare(before) !== address ? text : address;
 }
 
+/** Removes a label such as `mailto:`, quotes, brackets, a query and final points around an e-mail. */
 function bare(text: string): string {
   return text
     .replace(/^["'\s([]*/, '')
@@ -60,6 +62,7 @@ function bare(text: string): string {
     .replace(/["'\s.)\]]*$/, '');
 }
 
+/** Separators of e-mails; ` ::: ` is the separator of Google's exports. */
 const betweenAddresses = /[;,|\n\r、，；]|\s:::\s/;
 /** Pattern of a slash or `&` after an e-mail. Looking back from each slash would take a second for 40 KB. */
 const slashAfterAddress = /(@[^\s@/&]+)\s*[/&]/g;

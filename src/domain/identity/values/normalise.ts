@@ -28,6 +28,7 @@ export function displayForm(text: string): string {
     .normalize('NFC');
 }
 
+/** Pattern of texts that are already in comparison form. */
 const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 
 /** Returns a form that is equal for all spellings of a name: `Jean-Luc  O’Brién` becomes `jean luc obrien`. */
@@ -45,7 +46,10 @@ const placeholders = new Set(lists.placeholders);
 /** Pattern of a spreadsheet program's text for a failed formula in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 
-/** Whether a name stands for a missing one, such as `unknown` or `n/a`. */
+/**
+ * True if a name in display form stands for a missing one, such as `unknown`, `n/a`, or the text that a spreadsheet
+ * program shows for a failed formula (`#REF!`).
+ */
 export function isPlaceholder(name: string): boolean {
   return placeholders.has(name) || (name.startsWith('#') && formulaError.test(name));
 }

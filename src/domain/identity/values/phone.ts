@@ -60,6 +60,7 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
 /** The type of a phone number at the employer's headquarters. */
 export const headquartersPhoneType = 'work_hq';
 
+/** Types in the order of preference for `enriched_contacts.phone`. A number without a type ranks like `other`. */
 const typesByUse = ['mobile', 'work_direct', 'other', headquartersPhoneType, 'home'];
 
 /**
@@ -87,13 +88,14 @@ export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
 
+/** The number as `+447700900123`; null without a country code (`+44`, `0044`) or of an impossible length. */
 function e164Of(text: string | undefined): string | null {
   if (text === undefined) return null;
   const parsed = parsePhoneNumberFromString(text.startsWith('00') ? `+${text.slice(2)}` : text);
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/** Removes NUL, lone surrogates and controls, which PostgreSQL refuses or a terminal would execute. */
+/** Removes NUL and lone surrogates, which PostgreSQL refuses, and controls of a terminal; null: nothing is left. */
 function tidy(text: string | undefined): string | null {
   const clean = text === undefined ? '' : displayForm(text).slice(0, longestText).toWellFormed();
   return clean === '' ? null : clean;
