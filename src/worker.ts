@@ -138,6 +138,7 @@ interface WorkerParts {
   readonly queue: CallQueue;
 }
 
+/** Makes the options of the control worker, and of a worker for each queue of calls. */
 async function workerOptions(
   settings: WorkerSettings,
   { warehouse, callWarehouse, client, limits, queue }: WorkerParts,
@@ -203,6 +204,7 @@ async function workerOptions(
   return [controlWorker, ...callWorkers];
 }
 
+/** Creates all workers, or none. @throws Problem */
 async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   const created = await Promise.allSettled(all.map((options) => Worker.create(options)));
   const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -220,6 +222,7 @@ function failed(type: string, what: string, cause: unknown): Problem {
   });
 }
 
+/** Makes an observer that counts and traces calls. Undefined without metrics and traces. */
 export function observeCalls(
   metrics: ProcessMetrics | undefined,
   tracing: Tracing | undefined,
@@ -244,6 +247,7 @@ function typeOf(error: unknown): string {
 
 export type WorkerToRun = Pick<Worker, 'run' | 'getState'>;
 
+/** Time between two checks whether a worker has failed. */
 const lookMilliseconds = 5_000;
 
 /** Runs workers until all have ended. If one worker fails, the others drain, so that calls in flight are recorded. */

@@ -12,6 +12,7 @@ process.on('uncaughtException', (error) => process.exit(reportFailure(error, isJ
 onInterruption((_signal, exitCode) => process.exit(exitCode));
 stopWhenNpmEnds(process.env);
 process.on('exit', (exitCode) => {
+  // Exit codes above 128 mean a signal. It may have ended the command before it printed JSON.
   if (!isJson || exitCode <= 128) return;
   const next = 'run the command again; enrich status shows what was done';
   printFailure(

@@ -14,6 +14,7 @@ import { version } from '../files/project-file.ts';
 
 type Load = () => Promise<Command>;
 
+/** Commands by the heading under which `enrich --help` lists them. */
 const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Runs:': {
     demo: async () => (await import('./commands/demo.ts')).demoCommand(),
@@ -70,6 +71,7 @@ export const commandLoaders: ReadonlyMap<string, Load> = new Map(
   ),
 );
 
+/** Runs the command that the words name. A failure is printed and becomes the exit code. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
   const endCommand = scopeSignalHandlers();
   beginOutput(commandLoaders.keys());
@@ -100,6 +102,7 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   }
 }
 
+/** Returns the command that the words name, such as `enrich budget set`. */
 function nameOfCommand(program: Command, words: readonly string[]): string {
   const names = [program.name()];
   let command: Command | undefined = program;
@@ -111,6 +114,7 @@ function nameOfCommand(program: Command, words: readonly string[]): string {
   return names.join(' ');
 }
 
+/** Makes the program without commands, because only the needed ones are loaded. */
 function emptyProgram(): Command {
   return new EnrichCommand('enrich')
     .description('Enrich CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
@@ -163,6 +167,7 @@ function refuseMissingValues(command: Command): void {
   if (command.args.includes('')) command.error('error: an argument is empty');
 }
 
+/** Gives subcommands the settings of help and errors: Commander's `addCommand` does not do this. */
 function inherit(command: Command): void {
   for (const child of command.commands) inherit(child.copyInheritedSettings(command));
 }

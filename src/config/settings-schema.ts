@@ -66,7 +66,7 @@ const serviceAddress = url('http:', 'https:')
   })
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
 
-/** A setting that is not a text. @param must what the value must be @param read returns undefined if wrong */
+/** A setting whose text `read` converts, or refuses by undefined. @param must completes the error "must be …" */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);
@@ -134,6 +134,7 @@ const periodSettings = Object.fromEntries(
   budgetPeriodNames.map((period) => [settingOfBudgetPeriod(period), credits]),
 ) as Record<PeriodSetting, typeof credits>;
 
+/** Makes a reader for `known` that accepts texts of a form. */
 const matching = (pattern: RegExp) => (given: string) => (pattern.test(given) ? given : undefined);
 
 const fields = z.object({

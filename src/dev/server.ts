@@ -28,18 +28,22 @@ export const serverNames = {
 } as const;
 export type ServerType = keyof typeof serverNames;
 
+/** How to run a server. Errors name its `portSettings`, and `otherwise` is the next step if it does not start. */
 export interface ServerDefinition {
   readonly type: ServerType;
   readonly directory: string;
   readonly startSeconds: number;
   readonly portSettings: string;
+  /** Ports by the settings. 0 chooses a free one. */
   readonly fixedPorts: ServerPorts;
+  /** Runs before each start, for example to create the data directory. */
   prepare?(): Promise<void>;
   command(ports: ServerPorts): Promise<Command & { environment: NodeJS.ProcessEnv }>;
   isReady(server: ServerRecord): Promise<boolean>;
   readonly otherwise: string;
 }
 
+/** Type of the error if an earlier server has not ended yet. A later try can then succeed. */
 const stillEnding = 'server.still-ending';
 
 /** Starts the server of a folder, or finds the running one. The caller must exclude other callers for the folder. */
@@ -69,6 +73,7 @@ export async function stopServer(directory: string): Promise<void> {
   if (running) await stopProcess(running);
 }
 
+/** Reads the record of the last start. Its server may have ended. */
 export function readRecord(directory: string): ServerRecord | undefined {
   try {
     return JSON.parse(readFileSync(recordFile(directory), 'utf8')) as ServerRecord;
@@ -82,6 +87,7 @@ export function runningRecord(directory: string): ServerRecord | undefined {
   return record !== undefined && isRunning(record) ? record : undefined;
 }
 
+/** Makes the error for a server that did not start, from its log. @param ended how its process ended */
 export function explainFailure(
   definition: ServerDefinition,
   log: string,
@@ -138,6 +144,7 @@ async function choosePorts({ directory, fixedPorts }: ServerDefinition): Promise
   return { port, uiPort: fixedPorts.uiPort || (await freePort(previous?.uiPort)) };
 }
 
+/** Starts a server and waits until it is ready; otherwise stops it. @throws Problem */
 async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): Promise<ServerRecord> {
   const { directory, startSeconds } = definition;
   const log = join(directory, 'server.log');
@@ -188,6 +195,7 @@ function spawnServer(
   }
 }
 
+/** Writes the record by a rename, so that other commands read a complete one. */
 function writeRecord(directory: string, record: ServerRecord): void {
   const file = recordFile(directory);
   writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
@@ -201,6 +209,7 @@ const stopSignals = [
   ['SIGKILL', 5],
 ] as const;
 
+/** Stops a process, by ever stronger signals. @throws Problem `server.stop` */
 async function stopProcess(server: ProcessIdentity): Promise<void> {
   for (const [signal, seconds] of stopSignals) {
     if (!isRunning(server)) return;

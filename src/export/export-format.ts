@@ -5,14 +5,19 @@ import { formulaPattern, phonePattern } from '../domain/text/formula.ts';
 interface ExportFormat {
   readonly endings: readonly string[];
   readonly isText: boolean;
+  /** SQL of a column whose type the format writes in its own way. */
   readonly value: (column: string, type: ExportedType) => string;
+  /** SQL around the query of the rows. */
   readonly query: (rows: string) => string;
+  /** Options of COPY. */
   readonly copy: string;
   /** The text with which every file of these columns begins. */
   readonly beginning: (columns: readonly ParquetColumn[]) => string;
+  /** Converts the output of COPY. Undefined: the output is the file. */
   readonly encode?: (copied: Readable, columns: readonly ParquetColumn[]) => Promise<Readable>;
 }
 
+/** SQL with an apostrophe before a text that a spreadsheet would calculate. Phone numbers stay as they are. */
 const withoutFormula = (text: string): string =>
   `case when ${text} ~ '${formulaPattern}' and ${text} !~ '${phonePattern}' then '''' || ${text} else ${text} end`;
 
@@ -23,6 +28,7 @@ const spreadsheetValues: { readonly [Type in ExportedType]?: (column: string) =>
   boolean: (column) => `${column}::text`,
 };
 
+/** Values that `parquet.ts` reads: lists as JSON, times in microseconds and dates in days since 1970. */
 const parquetValues: { readonly [Type in ExportedType]?: (column: string) => string } = {
   'text[]': (column) => `to_json(${column})`,
   timestamptz: (column) => `(extract(epoch from ${column}) * 1000000)::bigint`,

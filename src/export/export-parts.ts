@@ -30,7 +30,10 @@ export interface PartsFolder {
   readonly write: (bytes: Readable, name: string) => Promise<void>;
 }
 
-/** Writes new changes under a new name, which loaders remember. If a crash prevents the manifest, they come again. */
+/**
+ * Writes what has changed since the newest part as a new file, then lists it in the manifest. A crash in between
+ * repeats these changes in the next part, under another name.
+ */
 export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder): Promise<PartsManifest> {
   const written = await readManifest(folder);
   const since = written.cursor;
@@ -51,6 +54,7 @@ const manifestName = 'manifest.json';
 /** Pads a cursor with zeros, so that file names sort in the order of the feed. */
 const padded = (cursor: string): string => cursor.padStart(18, '0');
 
+/** Reads the manifest; empty in a new folder. @throws UsageProblem for the manifest of another program */
 async function readManifest(folder: PartsFolder): Promise<PartsManifest> {
   const text = await folder.read(manifestName);
   if (text === undefined) return { cursor: null, parts: [] };

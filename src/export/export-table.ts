@@ -112,6 +112,7 @@ function typeOf(objectId: number): ExportedType {
   return type;
 }
 
+/** Returns the columns of `--select` in its order, or the default. @throws UsageProblem `export.column-…` */
 function selectColumns(
   table: ExportedTableName,
   all: readonly ParquetColumn[],

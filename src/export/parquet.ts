@@ -9,6 +9,7 @@ const rowGroupSize = 2_500;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 
+/** A column type in Parquet. `read` converts a text of COPY to the value that the library writes. */
 interface ParquetType {
   readonly element: Omit<SchemaElement, 'name' | 'repetition_type'>;
   readonly children?: readonly SchemaElement[];
@@ -59,6 +60,7 @@ export function encodeParquet(copied: Readable, columns: readonly ParquetColumn[
   return Readable.from(chunksOf(copied, columns), { objectMode: false });
 }
 
+/** Collects rows, and yields the bytes of each complete row group. */
 async function* chunksOf(copied: Readable, columns: readonly ParquetColumn[]): AsyncGenerator<Uint8Array> {
   const bytes = new DrainedBytes();
   const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(columns), createdBy: 'enrich' });
@@ -113,6 +115,7 @@ async function* copiedRows(copied: Readable): AsyncGenerator<readonly string[]> 
   }
 }
 
+/** COPY's text for null. */
 const nullCell = String.raw`\N`;
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
@@ -122,6 +125,7 @@ function unescaped(cell: string): string {
     : cell;
 }
 
+/** A buffer whose bytes are handed over after each row group, so that memory stays bounded. */
 class DrainedBytes extends ByteWriter {
   drain(): Uint8Array {
     const bytes = new Uint8Array(this.getBuffer());

@@ -8,6 +8,7 @@ export function projectFile(path: string): string {
 
 const root = above(new URL('.', import.meta.url));
 
+/** Finds the folder of package.json, because sources and built files are at different depths. */
 function above(folder: URL): URL {
   return existsSync(new URL('package.json', folder)) ? folder : above(new URL('..', folder));
 }

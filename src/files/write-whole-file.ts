@@ -20,7 +20,11 @@ export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string):
   }
 }
 
-/** Refuses to replace a file that begins otherwise, such as a CRM's export. @throws Problem `output.*` */
+/**
+ * Refuses to replace a file that does not begin so, such as a CRM's export. Empty files pass.
+ *
+ * @throws Problem `output.*`
+ */
 export async function requireReplaceable(path: string, beginning: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() || found.size === 0) return;
@@ -52,7 +56,10 @@ async function isRegularOrMissing(path: string): Promise<boolean> {
   return found === undefined || found.isFile() || found.isDirectory();
 }
 
-/** `write` makes and renames a draft. A draft has personal data, so even a signal that ends the process removes it. */
+/**
+ * Calls `write` with the path of a draft beside the output; `write` renames the complete draft. An incomplete draft has
+ * personal data, so it is removed even if a signal ends the process.
+ */
 export async function withDraft<Result>(
   output: string,
   write: (draft: string) => Promise<Result>,
@@ -80,7 +87,7 @@ const fullDisk = ['ENOSPC', 'EDQUOT'];
 /** Codes of connection errors. The database connection that returns the rows can be lost while a file is written. */
 const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
-/** Turns the error of an unwritable output into a Problem. Returns any other error unchanged. */
+/** Turns an unwritable output into a Problem: wrong usage, or a failure of the disk. Other errors stay unchanged. */
 export function asUnwritable(error: unknown, what: string, where: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
   const code = String(error.code);

@@ -93,6 +93,7 @@ export function createFaults(seed: number, billedCredits: () => number, initial:
     );
   }
 
+  /** True if a rule applies to call NUMBER (from 1), by `from`, `to` and `share`. */
   function holds({ from = 1, to = Infinity, share }: FaultRule, name: string, number: number): boolean {
     if (number < from || number > to) return false;
     return share === undefined || new Chance(seed, `${name} ${number}`).share(share);
@@ -110,10 +111,12 @@ export function createFaults(seed: number, billedCredits: () => number, initial:
       calls.clear();
       billedBefore = billedCredits();
     },
+    /** Counts a call, and returns the first rule for it; no faults if none applies. */
     next: (path: string, body: string): FaultRule => {
       const rules = rulesOf(path, count(path));
       return rules.find((each) => body.includes(each.containing ?? '')) ?? {};
     },
+    /** Counts a request for late results of a kind, and returns the first rule for it. */
     nextDelivery: (kind: DeliveryKind): DeliveryRule => {
       const name = `late ${kind}`;
       const number = count(name);
@@ -125,6 +128,7 @@ export function createFaults(seed: number, billedCredits: () => number, initial:
       const rules = rulesOf(path, (calls.get(path) ?? 0) + 1);
       return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
     },
+    /** Credits that the scenario leaves. Undefined: not limited. */
     creditsLeft: (): number | undefined => {
       const { credits_left: left } = scenario;
       return left === undefined ? undefined : Math.max(0, left - (billedCredits() - billedBefore));
@@ -153,6 +157,7 @@ export function applyMatchFault(
   return fault.matches === undefined ? people : distortions[fault.matches]();
 }
 
+/** A person of whom the service knows only a company. */
 const stub =
   '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}';
 

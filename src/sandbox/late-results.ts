@@ -5,6 +5,7 @@ import type { SandboxPerson } from './population.ts';
 import { noResult, type Refusal } from './refusals.ts';
 import type { LateResult, Store } from './store.ts';
 
+/** Query parameters that request late results: the kind of delivery, and its list of results. */
 export const lateParameters = {
   reveal_phone_number: { kind: 'phones', field: 'phone_numbers' },
   run_waterfall_email: { kind: 'waterfall', field: 'emails' },
@@ -33,6 +34,7 @@ interface LateOptions {
   readonly delay: number;
 }
 
+/** Price of a person with a mobile phone, and of a person whom a vendor is asked for. */
 const mobileCredits = 8;
 const vendorCredits = 2;
 const keptMilliseconds = 30 * 86_400_000;
@@ -45,6 +47,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
   let isClosed = false;
   for (const result of store.lateResults()) if (!result.delivered) schedule(result, 0);
 
+  /** Returns the JSON members of the answer for requested late results, and the kinds of deliveries that follow. */
   function announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>) {
     const asked = new Set(wanted.map((name) => lateParameters[name].kind));
     const members: string[] = [];
@@ -62,6 +65,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
     return { members, kinds };
   }
 
+  /** Makes the late results of a call. Resolves after the deliveries that must come before the answer. */
   async function accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
     const results = kinds.flatMap((kind) => {
       const rule = faults.nextDelivery(kind);
@@ -73,6 +77,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
     await Promise.all(results);
   }
 
+  /** Answers a poll by the newest result that is ready, or by a refusal. */
   function poll(requestId: string): string | Refusal {
     if (!/^-?\d{1,19}$/.test(requestId)) return noResult(400, 'invalid_request_id');
     const results = store.lateResultsOf(requestId);
@@ -89,6 +94,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
     );
   }
 
+  /** Stores a result, and sends it after its delay. */
   function make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, body: MadeBody): Promise<void> {
     made += 1;
     const chance = new Chance(seed, `late ${made}`);
@@ -113,6 +119,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
     }, milliseconds).unref();
   }
 
+  /** Bills and sends a result. Repeats without a 2xx after 2, 4, 8, 16, then every 30 seconds. */
   async function deliver(result: LateResult): Promise<void> {
     store.billResult(result);
     const { rule, tries } = result;
@@ -125,6 +132,7 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
     if (!delivered) schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), patience));
   }
 
+  /** Sends a result once. @returns the HTTP status; 0 without an answer */
   async function post({ url, body, requestId, kind, number }: LateResult): Promise<number> {
     const at = Date.now();
     let status = 0;
@@ -148,12 +156,14 @@ export function createLateResults({ seed, store, faults, now, delay }: LateOptio
 
 export type LateResults = ReturnType<typeof createLateResults>;
 
+/** Makes a delivery for some people of a request. A body of phones has no request id. */
 function bodyOf(
   request: LateRequest,
   kind: DeliveryKind,
   people: readonly SandboxPerson[],
   { isFirst, rule, seed }: { readonly isFirst: boolean; readonly rule: DeliveryRule; readonly seed: number },
 ): MadeBody {
+  // Phones come from the service itself. For a waterfall, it asks other vendors.
   const isNative = kind === 'phones';
   const fields = request.wanted
     .map((name) => lateParameters[name])
@@ -218,6 +228,7 @@ function phonesOf({ id, hasMobile, organization }: SandboxPerson, seed: number):
   });
 }
 
+/** Damages a body as the fault `body` says. */
 function spoiled(body: string, { body: fault }: DeliveryRule): string {
   if (fault === undefined) return body;
   if (fault === 'empty') return '';

@@ -85,6 +85,7 @@ export function createPeopleEnrichment({ seed, population, writePerson, late, no
     });
   }
 
+  /** Looks people up, bills those found, and announces late results. @param membersOf the rest of the answer */
   function enrich(
     endpoint: 'match' | 'bulk_match',
     asked: readonly AskedPerson[],
@@ -119,6 +120,7 @@ export function createPeopleEnrichment({ seed, population, writePerson, late, no
     };
   }
 
+  /** Finds a person; with the fault `job_changes`, some have changed employer today. */
   function find(asked: AskedPerson, { job_changes: share = 0 }: FaultRule): SandboxPerson | undefined {
     const known = population.find(asked);
     if (!known || share === 0 || !new Chance(seed, `job of ${known.id}`).share(share)) return known;

@@ -28,7 +28,7 @@ export function createPersonWriter(bytes: number) {
   const count = Math.max(0, Math.ceil((bytes - bytesWithoutKeywords) / (keyword.length + 3)));
   const keywords = JSON.stringify(Array.from({ length: count }, () => keyword));
   return (known: SandboxPerson, { endpoint, personalEmails }: PersonOptions): string => {
-    const values = valuesOf(known, endpoint);
+    const values = templateValuesOf(known, endpoint);
     const valueOf = (name: string) => (name === 'keywords' ? keywords : JSON.stringify(values[name]));
     const parts = templates[endpoint].map((part, index) => (index % 2 === 0 ? part : valueOf(part)));
     const text = parts.join('');
@@ -39,7 +39,14 @@ export function createPersonWriter(bytes: number) {
   };
 }
 
-function valuesOf(known: SandboxPerson, endpoint: PersonOptions['endpoint']): Record<string, unknown> {
+/**
+ * Returns the values of the `$names` in records.json. The present job begins at `since`, and the earlier one ends at
+ * `until`. Only answers of `match` contain the saved contact, so only these have its e-mails.
+ */
+function templateValuesOf(
+  known: SandboxPerson,
+  endpoint: PersonOptions['endpoint'],
+): Record<string, unknown> {
   const { id, firstName, lastName, title, email, organization, employedSince } = known;
   const { name: organizationName, domain, city, state, employees, country } = organization;
   return {

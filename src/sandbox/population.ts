@@ -70,6 +70,7 @@ export class Population {
   readonly #seed: number;
   readonly #matchRate: number;
 
+  /** Numbers of people by the MD5 and the SHA-256 of their e-mail. */
   readonly #hashes = once(() => {
     const numbers = new Map<string, number>();
     for (let number = 0; number < populationSize; number += 1) {
@@ -86,6 +87,7 @@ export class Population {
     this.#matchRate = matchRate;
   }
 
+  /** Makes the person of a number. Equal seeds give equal people. */
   numbered(number: number): SandboxPerson {
     const chance = new Chance(this.#seed, `person ${number}`);
     const organization = companies()[number % companyCount]!;
@@ -106,6 +108,7 @@ export class Population {
     };
   }
 
+  /** Finds a numbered person by an identifier, or draws whether the sandbox knows another one. Undefined: not found. */
   find(asked: AskedPerson): SandboxPerson | undefined {
     const { id, email, proflink_url: profile, hashed_email: hash } = asked;
     const hashed = hash && this.#hashes().get(hash.toLowerCase());
@@ -127,6 +130,7 @@ export class Population {
     return { ...known, organization, email, pastOrganization: known.organization.name, employedSince: since };
   }
 
+  /** Makes a person from a hash of their identity, for some a namesake at another company. Undefined: not known. */
   #stranger(asked: AskedPerson): SandboxPerson | undefined {
     const seed = this.#seed;
     const name = nameOf(asked);
@@ -189,6 +193,7 @@ function circumstances(country: Country, number: number): Omit<Company, 'id' | '
   return { country, city, state, foundedYear: 1962 + (number % 58), employees: 12 + (number % 480) };
 }
 
+/** Returns the company with the domain of an employer, or invents one with its name. */
 function employerAsCompany(seed: number, employer: NonNullable<ReturnType<typeof employerOf>>): Company {
   const { name, key, domain = `${key.replaceAll(' ', '-')}.example` } = employer;
   const numbered = companies()[numbersOfDomains().get(domain) ?? companyCount];
@@ -202,6 +207,7 @@ function employerAsCompany(seed: number, employer: NonNullable<ReturnType<typeof
   };
 }
 
+/** Reads the number of a person from an id that `numbered` made. */
 function numberOfId(id: string | undefined): number | undefined {
   const [, hex] = /^5b([0-9a-f]{10})/.exec(id ?? '') ?? [];
   return hex === undefined ? undefined : Number.parseInt(hex, 16);
@@ -223,6 +229,7 @@ function firstNameOf(number: number): string {
   return firstNames[(company + Math.floor(number / companyCount)) % firstNames.length]!;
 }
 
+/** Reads the number of a person, in base 36, from a profile URL that `numbered` made. */
 function numberOfProfile(url: string | undefined): number | undefined {
   const [, digits] = /\/in\/[a-z]+-[a-z]+-([0-9a-z]{1,6})\/?$/i.exec(url ?? '') ?? [];
   return digits === undefined ? undefined : Number.parseInt(digits, 36);
@@ -231,6 +238,7 @@ function numberOfProfile(url: string | undefined): number | undefined {
 const freeMail =
   /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
 
+/** Reads first and last name from the names, or from an e-mail such as `ada.okafor@…`. */
 function nameOf(asked: AskedPerson): { readonly first: string; readonly last: string } | undefined {
   if (asked.first_name && asked.last_name)
     return { first: asked.first_name.trim(), last: asked.last_name.trim() };
@@ -240,6 +248,7 @@ function nameOf(asked: AskedPerson): { readonly first: string; readonly last: st
   return first === undefined || rest.length === 0 ? undefined : { first, last: rest.join(' ') };
 }
 
+/** Reads the employer from company, domain or e-mail. Its `key` has no legal form, such as `gmbh`. */
 function employerOf(asked: AskedPerson) {
   const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
   const domain = (asked.domain ?? corporate)?.toLowerCase();

@@ -13,7 +13,7 @@ const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day:
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
-/** Parses limits in the format of RATE_LIMITS. Windows such as `unlimited/hour` only appear in headers. */
+/** Parses RATE_LIMITS, shortest window first. `unlimited/hour` limits nothing, but answers have its headers. */
 export function parseWindowLimits(text: string): WindowLimit[] {
   if (text.trim().toLowerCase() === 'unlimited') return [];
   const limits = text.split(',').map((part) => {
@@ -30,6 +30,7 @@ export function parseWindowLimits(text: string): WindowLimit[] {
 /** Fixed rate windows, which open at their first call, by the real time and not by that of `--clock`. */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
+  /** Seconds of the windows to count: those with a limit, and those of the usage statistics. */
   readonly #counted: ReadonlySet<number>;
   readonly #open = new Map<string, OpenWindow>();
 
@@ -38,7 +39,7 @@ export class RateWindows {
     this.#counted = new Set([...limits.map((limit) => limit.seconds), 60, 3_600, 86_400]);
   }
 
-  /** Counts a call unless a window is full. @param others calls of other programs, which also use the windows */
+  /** Counts a call; other programs have made `others`. @returns a full window instead, and the seconds until it ends */
   count(path: string, at: number, others = 0) {
     const full = this.#limits.find(
       ({ calls, seconds }) => this.#window(path, seconds, at).used + others >= calls,
@@ -76,6 +77,7 @@ export class RateWindows {
     };
   }
 
+  /** After a restart, counts the logged calls again, except those that were refused with 429. */
   replay(
     calls: readonly { readonly path: string; readonly at: number; readonly status: number }[],
     now: number,

@@ -20,6 +20,7 @@ export interface Refusal {
   readonly message: string;
   readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];
   readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
+  /** Members of the older error format, if they differ from its usual ones. */
   readonly older?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -82,6 +83,7 @@ export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   });
 }
 
+/** Makes the answer to a poll without a result, such as `result_pending`. */
 export function noResult(status: number, code: string, retryAfterSeconds?: number): Refusal {
   const wait = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
   return refusal(status, `ENRICHMENT.WEBHOOK_RESULT.${code.toUpperCase()}`, code, {
@@ -119,6 +121,7 @@ function refusal(
   return { status, code, message, ...more };
 }
 
+/** Makes the refusal that a scenario asks for. Undefined if it asks for none. */
 export function requestedRefusal(
   { status, code, retry_after: asked = '1' }: FaultRule,
   path: string,

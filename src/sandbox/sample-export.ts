@@ -25,6 +25,7 @@ export function* sampleExport(options: {
     const person = population.numbered(isUnknown ? populationSize + (number % 20_000) : number);
     const { firstName, lastName, organization, profileUrl } = person;
     const email = person.email ?? '';
+    // Of these people, the CRM has only the first name.
     const isBare = chance.share(0.02, 4);
     const hasProfile = !isUnknown && !chance.share(0.6, 6);
     yield `${Papa.unparse([

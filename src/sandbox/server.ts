@@ -32,6 +32,7 @@ export const defaultApiKey = 'sandbox-key';
 /** User of the API key: the interface document says that a key acts as the earliest-created admin. */
 const admin = { id: '5b00000000000000000000a1', first_name: 'Mina', last_name: 'Clarke', is_admin: true };
 
+/** Options of `enrich sandbox`. `latency` and `lateDelay` are in milliseconds. */
 export interface SandboxOptions {
   readonly port?: number;
   readonly seed?: number;
@@ -230,6 +231,7 @@ function createSandbox(options: SandboxOptions) {
       : { status: 200, contentType: jsonType, body, headers };
   }
 
+  /** Sends an answer after the latency, or cuts or resets it as the fault says. */
   async function send(reply: FastifyReply, sent: SandboxAnswer, fault: FaultRule): Promise<FastifyReply> {
     const wait = latency + (fault.delay ?? 0);
     if (wait > 0) await sleep(wait);

@@ -46,6 +46,7 @@ export interface LoggedDelivery {
 
 type NewResult = Omit<LateResult, 'number' | 'billedAt' | 'delivered' | 'tries'>;
 
+/** A line of the file. `billed` and `tried` have the number of a late result. */
 type Entry =
   | { readonly call: LoggedCall }
   | { readonly result: LateResult }
@@ -59,6 +60,7 @@ export class Store {
   readonly #results: LateResult[] = [];
   readonly #resultsOfRequest = new Map<string, LateResult[]>();
   readonly #deliveries: LoggedDelivery[] = [];
+  /** Billed credits in millionths, whose sums are exact: for calls, and for late results. */
   #millionths = 0;
   #lateMillionths = 0;
 
@@ -139,6 +141,7 @@ export class Store {
     if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
   }
 
+  /** Applies an entry, which is new or read from the file. */
   #remember(entry: Entry): void {
     if ('call' in entry) {
       this.#calls.push(entry.call);

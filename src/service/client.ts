@@ -141,6 +141,7 @@ function createCallOperation(
   transport: Transport,
   credential: CredentialSource,
 ) {
+  // Headers whose token was renewed, and headers that the service has accepted.
   const renewals = new WeakSet<CredentialHeader>();
   const accepted = new WeakSet<CredentialHeader>();
 
@@ -213,10 +214,12 @@ export interface Operation extends Endpoint {
   readonly isCounted: boolean;
 }
 
+/** A paid operation. Each call needs a slot of a rate window. */
 function enrichment(path: string): Operation {
   return { name: `POST ${path}`, method: 'POST', path, paid: true, isCounted: true };
 }
 
+/** A free operation, which needs no slot of a rate window. */
 function report(method: Operation['method'], path: string): Operation {
   return { name: `${method} ${path}`, method, path, paid: false, isCounted: false };
 }

@@ -83,10 +83,12 @@ async function readToken(origin: AccessTokenOrigin, endpoint: Endpoint): Promise
   return bearer(token);
 }
 
+/** True for printable ASCII without spaces. */
 function fitsHeader(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
+/** Names an error without quoting it: `ENOENT`, `TIMEOUT`, `EXIT_1` or `UNREADABLE`. */
 function codeOf(error: unknown): string {
   const { code, killed } = error as { code?: unknown; killed?: unknown };
   if (typeof code === 'string') return code;

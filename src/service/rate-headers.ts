@@ -47,6 +47,7 @@ export function readWindowCounts(said: Readonly<Record<'limit' | 'used' | 'left'
   };
 }
 
+/** Reads a number of calls. Null: unlimited (an empty value). Undefined: missing or unreadable. */
 function readCount(value: unknown): number | null | undefined {
   const text = textOf(value);
   if (text === '') return null;

@@ -174,6 +174,7 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
   });
 }
 
+/** Decompresses a body. Damaged, it counts as empty under an error status, because the status decides. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
   try {
     return { ...answer, body: await decompress(answer.body, bounds.answerBytes) };
@@ -203,6 +204,7 @@ function codeOf(error: unknown): string {
   return errorCode(error) ?? (typeof name === 'string' ? name : 'UNKNOWN');
 }
 
+/** True if a time limit caused the abort. An answer that has arrived is then still read. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -37,6 +37,7 @@ export function createLogger(settings: {
     : pino(options, pino.destination({ fd: 2, sync: true }));
 }
 
+/** Members whose values the log hides, at the top of an entry and one level below. */
 const secretPaths = 'apiKey accessToken authorization token password email phone details body'
   .split(' ')
   .flatMap((name) => [name, `*.${name}`]);
@@ -45,6 +46,7 @@ const secretPaths = 'apiKey accessToken authorization token password email phone
 const quotesValue = (error: Error, code: unknown): boolean =>
   error instanceof SyntaxError || (typeof code === 'string' && /^22[\dA-Z]{3}$/.test(code));
 
+/** Returns what the log may show of an error: of its stack only the first twelve places. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error };
   const { code, type } = error as { code?: unknown; type?: unknown };

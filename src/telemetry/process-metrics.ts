@@ -42,6 +42,7 @@ export class ProcessMetrics {
     return { name, ...metrics[name], registers: [this.registry] };
   }
 
+  /** Counts a call in flight. @returns a function that ends it with its result */
   startCall(endpoint: string): (result: CallResult, failureType?: string) => void {
     this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });
@@ -95,12 +96,14 @@ export async function startMetricsEndpoint(listen: ListenAddress, sources: Metri
   return { host: listen.host, port, close: () => server.close() };
 }
 
+/** Joins the metrics of all sources. */
 async function collect({ process, warehouse, temporal }: MetricsSources): Promise<string> {
   const ofTemporal = temporal === undefined ? '' : readTemporal(temporal);
   const parts = await Promise.all([process.metrics(), warehouse(), ofTemporal]);
   return parts.flatMap((part) => (part === '' ? [] : `${part.trimEnd()}\n`)).join('');
 }
 
+/** Reads the metrics of Temporal's SDK. Empty if it does not answer. */
 async function readTemporal(address: string): Promise<string> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(temporalMilliseconds) });

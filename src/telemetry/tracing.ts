@@ -22,7 +22,9 @@ export type FailureName = (error: unknown) => string;
 /** Traces activities and calls. A hash of the workflow's id is the trace id, so a workflow is one trace. */
 export class Tracing {
   readonly #provider: BasicTracerProvider;
+  /** The span in which this asynchronous code runs. */
   readonly #current = new AsyncLocalStorage<Span>();
+  /** Trace id of the root span that is being started; otherwise undefined. */
   #traceId: string | undefined;
 
   constructor(processor: SpanProcessor, version: string) {
@@ -64,6 +66,7 @@ export class Tracing {
     return this.#provider.getTracer('enrich').startSpan(name, { kind, attributes }, context);
   }
 
+  /** Runs `work` within a span, and marks the span if `work` fails. */
   async #around<Result>(
     span: Span,
     work: () => Promise<Result>,

@@ -14,6 +14,7 @@ export interface TemporalAddress {
   readonly embedded: boolean;
 }
 
+/** gRPC's code for something that does not exist. */
 const notFound = 5;
 
 // Temporal's packages load only when a command needs them: loading takes longer than most commands.
@@ -53,6 +54,7 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
 
 /** Maximum age of a live worker's last poll: a minute of an empty poll, latency, and clocks that differ. */
 const longestPollSeconds = 75;
+/** Types of task queues in Temporal's interface. */
 const workflowTasks = 1;
 const activityTasks = 2;
 
@@ -117,6 +119,7 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
   }
 }
 
+/** True if no workflow with this id is open: it has ended, or was never started. */
 export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
@@ -178,6 +181,7 @@ interface GrpcError {
   readonly details?: unknown;
 }
 
+/** Returns an error and its cause, because the SDK wraps errors of gRPC. */
 function causesOf(error: unknown): GrpcError[] {
   return [error, (error as { cause?: unknown } | undefined)?.cause].map((each) => (each ?? {}) as GrpcError);
 }
@@ -195,6 +199,7 @@ const typeNumbers = { Keyword: 2, Int: 3, Double: 4, Datetime: 6 } as const;
 
 const connectSeconds = 5;
 
+/** True if an embedded server answers and has the namespace. */
 export async function isServing(port: number, namespace: string): Promise<boolean> {
   return withConnection(`127.0.0.1:${port}`, async (connection) => {
     await connection.workflowService.describeNamespace({ namespace });
@@ -202,6 +207,7 @@ export async function isServing(port: number, namespace: string): Promise<boolea
   }).catch(() => false);
 }
 
+/** Gives the namespace of the embedded server its retention and the search attributes of runs. */
 export async function prepareNamespace(
   address: string,
   namespace: string,
@@ -268,6 +274,7 @@ const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
   }
 };
 
+/** A call that ends at once, as cancelled. */
 const deadCall: ReturnType<Parameters<Interceptor>[1]> = {
   start(metadata, listener) {
     const details = 'the connection to Temporal is closed';

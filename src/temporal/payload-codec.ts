@@ -10,7 +10,7 @@ const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Encoding of Temporal's samples, so that the samples and this codec can read each other's payloads. */
+/** Value of `encoding` in Temporal's published encryption samples, which therefore read these payloads too. */
 const encryptedEncoding = 'binary/encrypted';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -93,6 +93,7 @@ export class EncryptingCodec implements PayloadCodec {
   }
 }
 
+/** Encrypts a payload to nonce, ciphertext and tag. The name of its key stays readable. */
 function encrypt(payload: Payload, { id, key }: CodecKey): Payload {
   const nonce = randomBytes(nonceBytes);
   const encrypting = createCipheriv(cipher, key, nonce);

@@ -20,6 +20,7 @@ export function workerIdentity(mark: string): string {
   return `${process.pid}@${hostname()}, settings ${mark}`;
 }
 
+/** Reads the hash from the name of a worker. Undefined if another program named the worker. */
 export function settingsHashOfWorker(identity: string): string | undefined {
   return /, settings ([\w-]+)$/.exec(identity)?.[1];
 }

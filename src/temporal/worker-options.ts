@@ -16,6 +16,7 @@ export interface WorkerConnection {
 /** Time to record an answer after the longest call, so that a deployment does not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
+/** Makes the options that all workers of a process share. */
 export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
   config: Config,

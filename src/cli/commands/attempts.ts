@@ -44,6 +44,7 @@ async function showAttempts(
   which: string | undefined,
   { status, limit, json }: CommonFlags & { status: 'unknown' | 'overdue' | 'all'; limit?: number },
 ): Promise<void> {
+  // A text that begins with four hexadecimal digits is the id of a call. Any other text is a run.
   const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
   const attempts = isCall
     ? [await getAttempt(warehouse, which)]
@@ -74,6 +75,7 @@ interface DecisionFlags extends CommonFlags {
   readonly credits?: string;
 }
 
+/** Makes `release`, which settles calls at 0 credits. */
 function releaseCommand(): Command {
   return decisionCommand('release', 'Release the credits of calls that the service did not bill.').action(
     (named: readonly string[], options: DecisionFlags) => decide(named, options, '0', true),
@@ -112,6 +114,7 @@ The next run of the file asks for the people of a decided call again. It pays fo
 phones or waterfall results that the call has delivered: their people get these by their ids.`);
 }
 
+/** Asks, then settles the named calls. @param credits for each call; undefined: all that it has reserved */
 async function decide(
   named: readonly string[],
   options: DecisionFlags,

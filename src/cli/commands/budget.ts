@@ -25,6 +25,7 @@ import { getRun, runsWaitingForBudget } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { requireUnfinished } from '../run/steer-run.ts';
 
+/** Number of newest periods, runs and changes that `show` prints. */
 const shownOfEach = 10;
 
 export function budgetCommand(): Command {
@@ -74,7 +75,7 @@ exceeded at any moment.`)
       const budget = budgetOf(name);
       const wanted = limitOf(limit);
       const { change, waiting } = await withWarehouse(config, async ({ warehouse }) => {
-        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+        const { budgetId, ownDefault } = await findBudget(warehouse, budget, config);
         const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, toNote(options));
         return { change: changed, waiting: await runsWaitingForBudget(warehouse, changed.budgetId) };
       });
@@ -93,6 +94,7 @@ exceeded at any moment.`)
     });
 }
 
+/** Tells running workflows that a budget has changed. Runs whose workflow has ended are skipped. */
 async function signalRuns(client: Client, runIds: readonly string[]): Promise<void> {
   for (const runId of runIds)
     await client.workflow
@@ -103,7 +105,8 @@ async function signalRuns(client: Client, runIds: readonly string[]): Promise<vo
       });
 }
 
-async function resolve(warehouse: Warehouse, budget: BudgetName, config: Config) {
+/** Finds the id of a budget, and the limit that `default` restores. @throws Problem if its run or period has ended */
+async function findBudget(warehouse: Warehouse, budget: BudgetName, config: Config) {
   if (budget.kind === 'run') {
     const run = await getRun(warehouse, budget.runId);
     requireUnfinished(run);

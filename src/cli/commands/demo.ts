@@ -8,7 +8,7 @@ import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
 import { printProgress } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
-import { reportRun } from '../run/run-status.ts';
+import { printRunEnd } from '../run/run-status.ts';
 import { refuseMixedWarehouse, sandboxService } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, readSettings } from '../session/session.ts';
@@ -45,7 +45,7 @@ export function demoCommand(): Command {
       const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       await withSession(config, { temporal: true, service: true }, async (session) => {
         await refuseMixedWarehouse(session);
-        await reportRun(session, await enrichExport(session, spec, false), options.json, [
+        await printRunEnd(session, await enrichExport(session, spec, false), options.json, [
           'enrich report latest --output report.html',
           `enrich export --for ${crm} --source ${source} --output import`,
           'enrich plan contacts.csv                 with your own export',

@@ -31,6 +31,7 @@ import { readSettings } from '../session/session.ts';
 
 export type Finding = OutputOf<'doctor'>['findings'][number];
 
+/** Time that the database or the receiver has to answer a check. */
 const answerMilliseconds = 10_000;
 
 export function doctorCommand(): Command {
@@ -58,18 +59,21 @@ Exit codes: 0 all good, 1 something is broken, 3 it works but something needs at
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;
 
+/** Formats the findings as a table, with their next steps below it. */
 function describe(findings: readonly Finding[]): string {
   const next = findings.flatMap((each) => (each.next === undefined ? [] : [`  ${each.part}: ${each.next}`]));
   const rows = formatTable(findings.map(({ state, part, what }) => [marks[state], part, what]));
   return next.length === 0 ? rows : `${rows}\n\nnext\n${next.join('\n')}`;
 }
 
+/** A finding without the name of its part, which `checkComponents` adds. */
 type State = Omit<Finding, 'part'>;
 
 const ok = (what: string): State => ({ state: 'ok', what });
 const attention = (what: string, next: string): State => ({ state: 'attention', what, next });
 const broken = (what: string, next: string): State => ({ state: 'broken', what, next });
 
+/** Finds environment variables that look like misspelt settings. */
 function examineNames(): Finding[] {
   return unknownSettings(process.env).map((name) => ({
     part: 'settings',
@@ -77,6 +81,7 @@ function examineNames(): Finding[] {
   }));
 }
 
+/** Checks the components. If settings are wrong, only the wrong settings become findings. */
 async function examineSettings(): Promise<Finding[]> {
   try {
     return await checkComponents(readSettings());
@@ -111,6 +116,7 @@ export async function checkComponents(config: Config): Promise<Finding[]> {
   );
 }
 
+/** Turns an error of a check into a finding. */
 async function withFailures(check: () => Promise<State>): Promise<State> {
   return check().catch((error: unknown) => {
     if (!(error instanceof Problem))
@@ -120,6 +126,7 @@ async function withFailures(check: () => Promise<State>): Promise<State> {
   });
 }
 
+/** Asks the service, at no cost, which user the credential belongs to. */
 async function checkService({ service }: Config): Promise<State> {
   const { baseUrl, credential } = service;
   if (baseUrl === undefined) {
@@ -153,6 +160,7 @@ async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> 
   return ok(`${where}, ${pending.length > 0 ? missing : upToDate}`);
 }
 
+/** Runs a statement on a connection of its own, with a time limit. @throws Problem */
 async function query(databaseUrl: string, statement: string): Promise<void> {
   const client = createClientWithTimeout(databaseUrl, answerMilliseconds);
   try {
@@ -166,6 +174,7 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   }
 }
 
+/** Checks that the server answers, that a worker is live, and that all workers have the same settings. */
 async function checkTemporal(config: Config): Promise<State> {
   const { temporalAddress } = config;
   if (temporalAddress === undefined) return checkEmbeddedTemporal(config);
@@ -179,6 +188,7 @@ async function checkTemporal(config: Config): Promise<State> {
   );
 }
 
+/** Reads from a configured server when workers last polled, and the hashes of their settings. */
 async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string) {
   const temporal = await configuredTemporal(server, temporalUiUrl);
   const client = await connectClient(temporal, payloadCodec(temporalCodec));
@@ -192,6 +202,7 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
   }
 }
 
+/** Looks for the Temporal CLI, without downloading it. */
 async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
   const cli = await findTemporalCli(embedded);
   if (cli === undefined)
@@ -202,6 +213,7 @@ async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
   return ok(`embedded dev server, ${cli.path} (${cli.origin}, ${cli.version})`);
 }
 
+/** Checks that the receiver answers at its public URL, as the service would reach it. */
 async function checkReceiver({ webhook, service, temporalAddress }: Config): Promise<State> {
   const { publicUrl } = webhook;
   if (publicUrl === undefined) {

@@ -107,6 +107,7 @@ overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a
     });
 }
 
+/** Writes a table to a file, S3 or standard output. Notices go to standard error, apart from the rows. */
 async function writeTable(
   warehouse: Warehouse,
   options: ExportFlags,
@@ -131,6 +132,7 @@ async function writeTable(
     if (output !== undefined && s3Address(output) === undefined) await requireReplaceable(output, beginning);
     await writeTo(output, bytes, s3);
   });
+  // The reader of standard output, such as `head`, has stopped early.
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   printProgress(
@@ -143,7 +145,10 @@ async function writeTable(
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
 
-/** Adds the next part to a folder of Parquet files. Parts have all contacts, so other choices are refused. */
+/**
+ * Adds the next part to a folder of Parquet files: the changes of all contacts since the part before. Flags that choose
+ * contacts, columns or a format are refused.
+ */
 async function writeNextPart(
   warehouse: Warehouse,
   { table, output, run, source, since, select, format, json }: ExportFlags & { readonly output: string },
@@ -164,6 +169,7 @@ async function writeNextPart(
   if (json === true) printJson<'parts-manifest'>(manifest);
 }
 
+/** Reads a file in a folder of parts, here or in S3. Undefined if the file does not exist. */
 function readText(path: string, s3: S3Settings): Promise<string | undefined> {
   const address = s3Address(path);
   if (address) return readS3Text(address, s3);
@@ -173,18 +179,20 @@ function readText(path: string, s3: S3Settings): Promise<string | undefined> {
   });
 }
 
+/** Writes bytes to a file or to S3, or to standard output if `output` is undefined. */
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
   if (output === undefined) return writeBytes(bytes);
   const address = s3Address(output);
   return address ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
 }
 
+/** Returns bucket and key of `s3://bucket/key`. Undefined for any other path. */
 function s3Address(output: string) {
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
   return address?.kind === 's3' ? address : undefined;
 }
 
-/** Takes the format from the ending of the file name, because other programs read the file by its ending. */
+/** Takes the format from the ending of the file name, by which other programs read the file. No ending: CSV. */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
   const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
@@ -195,6 +203,7 @@ function formatOf(output: string | undefined): ExportFormatName {
   });
 }
 
+/** Writes the import files of a CRM into a folder, and prints what they change. */
 async function writeCrmImport(
   warehouse: Warehouse,
   flags: ExportFlags,
@@ -231,6 +240,7 @@ export function requireOwnSource(importer: ImporterName, source: string): void {
   });
 }
 
+/** Prints what the import files contain, what was left out, and how to import them. Zeros are not printed. */
 function describe(manifest: ImportManifest, folder: string): void {
   const { parts, decisions, conflicts, job_changes: moves, source, commands, cursor } = manifest;
   const { contacts, companies, missing_columns: missing } = manifest;
@@ -260,6 +270,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   if (cursor !== null) printProgress(`to export only what changes after this export: --since ${cursor}`);
 }
 
+/** Explains decisions whose name does not explain itself. */
 const meanings: { readonly [Decision in FieldDecision]?: string } = {
   filled: "filled: the CRM's cell was blank",
   overwritten: 'overwritten: the CRM had another value',
@@ -274,6 +285,7 @@ const meanings: { readonly [Decision in FieldDecision]?: string } = {
   'other place': 'other place: the CRM keeps the city of another place',
 };
 
+/** Finds an importer by its name, or by the source of its contacts, such as `dynamics365`. */
 function importerOf(name: string): ImporterName {
   const importer = importerNames.find((each) => each === name || importers[each].source === name);
   if (importer !== undefined) return importer;

@@ -16,6 +16,7 @@ import { Command, Option, type CommonFlags } from '../terminal/command.ts';
 import { confirmUnlessYes } from '../terminal/confirm.ts';
 import { describeFields, print, printJson, formatTable, printProgress, write } from '../terminal/output.ts';
 
+/** A flag with a value of the person. `parse` returns undefined for a wrong text; `what` names the value in errors. */
 interface IdentityFlag {
   readonly identity: keyof Identity;
   readonly parse: (text: string) => string | undefined;
@@ -72,8 +73,10 @@ budgets (${budgetPeriodNames.join(', ')}) apply to it. Its answer is not stored.
     });
 }
 
+/** Reads the person from the flags. @throws UsageProblem for a wrong value, or if no value identifies anybody */
 function readIdentity(texts: Readonly<Record<string, string | undefined>>): Identity {
   const given = Object.entries(identityFlags).flatMap(([name, { identity, parse, what }]) => {
+    // Commander stores the value of `--profile-url` under `profileUrl`.
     const text = texts[new Option(`--${name}`).attributeName()];
     if (text === undefined) return [];
     const value = parse(text);

@@ -47,9 +47,10 @@ standard error.`)
     });
 }
 
-/** Flags without an option: results are always JSON, a plan is an argument, a query would run as the tables' owner. */
+/** Flags that tool calls lack: results are JSON, the plan is an argument, a query would run as owner of the tables. */
 const otherFlags = ['json', 'query', 'plan'];
 const text = z.string().min(1);
+/** Schemas of the options of a tool call, by flag. They come from the flags of the command. */
 const optionOfFlag = withCommandFlags(new Command())
   .options.filter((flag) => !otherFlags.includes(flag.name()))
   .map((flag) => {
@@ -83,8 +84,10 @@ const sqlInput = z.strictObject({
 });
 const sqlOutput = z.strictObject({ rows: z.array(z.record(z.string(), z.unknown())), has_more: z.boolean() });
 
+/** Makes the server and its tools. Its sessions open at the first call, and close after `stop`. */
 function createServer(stop: AbortController) {
   const config = readSettings();
+  // Only `run` needs Temporal and the service. The other tools share a session without them.
   const warehouse = createSharedSession(config, { temporal: false, service: false }, stop);
   const runs = createSharedSession(config, { temporal: true, service: namesService(config) }, stop);
   const instructions =
@@ -96,6 +99,7 @@ function createServer(stop: AbortController) {
     return specifyRun(address, { ...flagsOf(given.options), ...(plan !== undefined && { plan }) }, config);
   };
   const read = <Result>(task: (session: Session) => Promise<Result>): Promise<Result> => {
+    // Otherwise, a call in a wrong folder would create an empty warehouse.
     readSettingsOfExistingWarehouse();
     return warehouse.use(task);
   };
@@ -104,6 +108,7 @@ function createServer(stop: AbortController) {
     return { ...view.facts, waits_for: view.notes.join('; ').trim() || null };
   };
 
+  // Hashes of the plans that this server has shown. `run` starts no other plan.
   const shown = new Set<string>();
   addTool(server, {
     name: 'plan',
@@ -174,6 +179,7 @@ interface Tool<Input extends z.ZodObject> {
   readonly call: (given: z.output<Input>) => Promise<object>;
 }
 
+/** Adds a tool. An error becomes a result with `isError`, so that the agent reads the type and the next step. */
 function addTool<Input extends z.ZodObject>(server: McpServer, { name, call, ...tool }: Tool<Input>): void {
   const answer = async (given: z.output<Input>): Promise<CallToolResult> => {
     try {
@@ -186,6 +192,7 @@ function addTool<Input extends z.ZodObject>(server: McpServer, { name, call, ...
     }
   };
   const annotations = { readOnlyHint: name !== 'run', idempotentHint: true };
+  // The SDK has checked the input by the schema, which its types do not know.
   server.registerTool<z.ZodObject, z.ZodObject>(name, { ...tool, annotations }, answer as never);
 }
 

@@ -131,6 +131,7 @@ function listCommand(): Command {
     );
 }
 
+/** Returns the suppression keys of the arguments, each once. */
 function keysOf(who: readonly string[]): string[] {
   return [...new Set(who.map(suppressionKeyOf))];
 }
@@ -191,11 +192,14 @@ people of this name in answers to the same calls, who stay; if one is the same h
 
 const waysToNameOne = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
 
+/** Makes the error for an argument that does not name exactly one person. */
 function unclear(what: string, where: string, type = 'person.unclear'): UsageProblem {
   return new UsageProblem(type, what, { where, next: waysToNameOne });
 }
 
+/** Returns the suppression key of one person. @throws UsageProblem for a domain or a shared mailbox */
 function keyOfPerson(who: string): string {
+  // A text that cannot be read is refused like a domain: neither names one person.
   const { kind, key } = parseSuppressionSubject(who) ?? { kind: 'domain', key: '' };
   if (kind === 'domain') throw unclear('this does not identify one person', 'argument 1');
   if (kind === 'email' && isSharedMailbox(key.slice('email:'.length)))
@@ -203,6 +207,7 @@ function keyOfPerson(who: string): string {
   return key;
 }
 
+/** Returns the suppression keys of a CRM record such as `hubspot/4711`. @throws UsageProblem */
 async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
   const keys = await keysOfRecord(warehouse.database, parseContactKey(contact));
   if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');

@@ -6,7 +6,7 @@ import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
 import { exportAddressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
-import { reportRun } from '../run/run-status.ts';
+import { printRunEnd } from '../run/run-status.ts';
 import { readSettings, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
@@ -41,6 +41,7 @@ other runs leave. Limit it with --max-credits, so that the nightly run keeps the
 
 type RunFlags = CommandFlags & { readonly yes?: boolean };
 
+/** Makes `run` or `backfill`. Without a terminal and without `--yes`, it only prints the plan. */
 function enrichingCommand(name: string, priority: RunPriority): Command {
   const command = new Command(name).option('--yes', 'approve the plan without asking');
   return withCommandFlags(command).action(async (file: string | undefined, options: RunFlags) => {
@@ -56,7 +57,7 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     }
     const needs = { temporal: true, service: namesService(config) };
     await withSession(config, needs, async (session) =>
-      reportRun(session, await enrichExport(session, spec, asks), options.json),
+      printRunEnd(session, await enrichExport(session, spec, asks), options.json),
     );
   });
 }
@@ -76,6 +77,7 @@ export function planCommand(): Command {
     });
 }
 
+/** Plans the export and prints the plan. Its rows are in the database only meanwhile. */
 function showPlan(config: Config, spec: SpecifiedRun, { json = false }: CommandFlags): Promise<void> {
   return withWarehouse(config, async (session) => printPlan(await planExport(session, spec), json));
 }

@@ -71,12 +71,14 @@ export function sandboxCommand(): Command {
     });
 }
 
+/** Parses a time. Returns a clock (milliseconds since 1970) that shows this time now and then runs on. */
 function clockFrom(start: string): () => number {
   const ahead = Date.parse(start) - Date.now();
   if (Number.isNaN(ahead)) throw new InvalidArgumentError('Write a time such as 2027-03-01T00:00:00Z.');
   return () => Date.now() + ahead;
 }
 
+/** Checks limits while Commander parses the flags, so that an error names the flag. Returns the text unchanged. */
 function rateLimits(text: string): string {
   try {
     parseWindowLimits(text);
@@ -88,6 +90,7 @@ function rateLimits(text: string): string {
 
 const afterWrongScenario = 'correct the file; docs/reference/sandbox.md describes rules';
 
+/** Reads faults from a JSON or YAML file. @throws UsageProblem `scenario.invalid` with the place in the file */
 async function readScenario(file: string): Promise<Scenario> {
   const content = await readYamlFile(
     file,

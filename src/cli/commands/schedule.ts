@@ -141,6 +141,7 @@ function deleteCommand(): Command {
     });
 }
 
+/** Makes a command with the name of a schedule as its argument. */
 function namedCommand(verb: string, description: string): Command {
   return new Command(verb)
     .description(description)
@@ -158,6 +159,7 @@ function withSchedules(
   );
 }
 
+/** True if a setting limits the credits of each run or of a period. */
 function hasBudget({ budgets }: Config): boolean {
   return [budgets.perRun, ...Object.values(budgets.perPeriod)].some((limit) => limit !== undefined);
 }

@@ -35,12 +35,14 @@ Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md 
     });
 }
 
+/** PostgreSQL's number of the type `text[]`. The driver does not name it. */
 const textArray = 1009;
 const bigint: number = pg.types.builtins.INT8;
 const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
 /** PostgreSQL types with values that JSON output parses. Values of other types, such as decimals, stay text. */
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
+/** Returns how JSON output reads values of a type. A bigint that a number cannot hold exactly stays text. */
 function parserFor(type: number): (text: string) => unknown {
   if (type === bigint) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
   return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
@@ -48,6 +50,7 @@ function parserFor(type: number): (text: string) => unknown {
 
 type Answer = pg.QueryArrayResult<(string | null)[]>;
 
+/** Returns the rows as objects by column. */
 export function recordsOfAnswer({
   fields,
   rows,
@@ -55,7 +58,10 @@ export function recordsOfAnswer({
   return rows.map((row) => Object.fromEntries(fields.map(({ name }, at) => [name, row[at]])));
 }
 
-/** Runs a statement in a read-only transaction. @param how.most maximum number of rows, read within 30 seconds */
+/**
+ * Runs one statement in a read-only transaction. Values stay text unless `parses`. `most` limits the rows, which must
+ * then arrive within 30 seconds.
+ */
 export async function readStatement(
   pool: pg.Pool,
   text: string,
@@ -68,6 +74,7 @@ export async function readStatement(
     types: { getTypeParser: (type: number) => (parses ? parserFor(type) : String) },
   };
   try {
+    // After the `select`, no statement can make the transaction writable again.
     await client.query('begin isolation level repeatable read, read only; select');
     if (most !== undefined) await client.query(`set local statement_timeout = '30s'`);
     // A named statement uses the extended protocol. It accepts only one statement, so no text can end the transaction.
@@ -79,6 +86,7 @@ export async function readStatement(
     const place = error.position === undefined ? '' : `, character ${+error.position - cursor.length}`;
     throw new UsageProblem('sql.refused', error.message, { where: where + place, next });
   } finally {
+    // Closing the connection ends the transaction, and forgets settings that the statement has changed.
     client.release(true);
   }
 }

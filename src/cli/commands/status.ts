@@ -46,6 +46,7 @@ export function statusCommand(): Command {
     });
 }
 
+/** Lists the newest runs. A narrow terminal shows the last six characters of ids, and shortened file names. */
 async function showRuns(session: Session, { json, limit }: CommonFlags & { limit: number }): Promise<void> {
   const { warehouse } = session;
   const views = [];
@@ -93,6 +94,7 @@ interface ReportFlags {
   readonly truth?: string;
 }
 
+/** Takes the format from the file's extension. Without a file or an extension: Markdown. */
 function formatOf(output: string): ReportFormat {
   const extension = extname(output).toLowerCase();
   const format = formatOfExtension[extension];
@@ -127,14 +129,17 @@ The HTML page is one file that needs no network. No report holds data of the peo
       const report = await gatherReport(warehouse, runId, { rateLimits, now: new Date(), truth });
       const text = renderReport(report, format);
       const facts = await readRunFacts(warehouse, runId);
-      const withoutCalls = await describeMissingCalls(session, facts);
-      if (withoutCalls !== undefined) printProgress(withoutCalls);
+      const missingCallsNotice = await describeMissingCalls(session, facts);
+      if (missingCallsNotice !== undefined) printProgress(missingCallsNotice);
       if (output !== undefined) {
         const path = resolve(output);
         await writeFile(path, text).catch((error: unknown) => {
           throw asUnwritable(error, 'the report', path);
         });
         printProgress(`written to ${path}`);
-      } else write(process.stdout, format === 'markdown' ? commandAsTyped(text) : text);
+      } else {
+        // The operator reads Markdown here, so its commands are as this shell knows them. HTML and JSON are for files.
+        write(process.stdout, format === 'markdown' ? commandAsTyped(text) : text);
+      }
     });
 }

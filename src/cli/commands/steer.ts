@@ -4,7 +4,7 @@ import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
 import { interruptSignalOfRun, waitForRun } from '../run/follow-run.ts';
-import { runArgumentHelp, findNamedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
+import { runArgumentHelp, findNamedRun, printRun, readRunView, printRunEnd } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnAboutWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, readSettingsOfExistingWarehouse } from '../session/session.ts';
@@ -21,7 +21,7 @@ export function approveCommand(): Command {
     .explain('\nThe approval holds only for the plan that the command shows.')
     .action((name: string, flags: CommonFlags) =>
       withRun(name, namesService, async (session, run) =>
-        reportRun(session, await approvePlan(session, run, flags.yes !== true), flags.json),
+        printRunEnd(session, await approvePlan(session, run, flags.yes !== true), flags.json),
       ),
     );
 }
@@ -38,11 +38,12 @@ A run that has finished in the meantime shows its result. A cancelled run is ref
 A plan without your approval stays without it: enrich approve RUN.`)
     .action((name: string, flags: CommonFlags) =>
       withRun(name, namesService, async (session, run) =>
-        reportRun(session, await continueRun(session, run), flags.json),
+        printRunEnd(session, await continueRun(session, run), flags.json),
       ),
     );
 }
 
+/** Resumes a run and waits for it. A finished run shows its result. @throws UsageProblem for a cancelled run */
 async function continueRun(session: Session, run: RunRecord): Promise<RunFacts> {
   if (run.status === 'cancelled') requireUnfinished(run);
   // A worker may have finished the run after the operator read the hint to resume it.
@@ -78,6 +79,7 @@ export function cancelCommand(): Command {
   return steerCommand('cancel', what, cancelRun).addOption(new Option('--yes').hideHelp());
 }
 
+/** Makes `pause` or `cancel`. @param steer makes the decision, and waits until a worker has taken it */
 function steerCommand(name: string, description: string, steer: typeof pauseRun): Command {
   return new Command(name)
     .description(description)
@@ -89,6 +91,7 @@ function steerCommand(name: string, description: string, steer: typeof pauseRun)
 The command records its decision before it waits for a worker. Ctrl-C is safe meanwhile: no further call is made.`)
     .action(async (runName: string, flags: CommonFlags) => {
       const { by, reason = '' } = toNote(flags);
+      // Only with embedded Temporal, this command runs the worker that makes the calls.
       const isEmbedded = ({ temporalAddress }: Config): boolean => temporalAddress === undefined;
       await withRun(runName, isEmbedded, async (session, run) => {
         await steer(session, run, { by, reason });

@@ -43,6 +43,7 @@ that these exports show. The people stay known: the same file under its right so
     .onWarehouse(undo);
 }
 
+/** Shows what an undo or its revert changes, asks, and makes the change. Repeating it completes an interrupted one. */
 async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {
   const run = await getRun(warehouse, name);
   const { runId } = run;
@@ -50,6 +51,7 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   const { revert = false, json = false } = options;
   const discards = options.discardAnswers === true && !run.isDiscarded;
   const facts = await readRunFacts(warehouse, runId);
+  // True if the run is already in the wanted state: undone, or with `--revert` not undone.
   const isDone = (run.undone === null) === revert;
   const { removed, restored } = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, runId);
   const answer = (text: string, undone: boolean, discarded?: DiscardedAnswers): void =>
@@ -115,6 +117,7 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   answer(done.join('\n'), !revert, discarded);
 }
 
+/** Refuses a run that has not ended, and the revert of an undo that discarded the answers. */
 function requireUndoable({ runId, status, finishedAt, isDiscarded }: RunRecord, { revert }: UndoFlags): void {
   if (finishedAt === null)
     throw new UsageProblem('run.not-ended', `run ${runId} has not ended: it is ${statusText(status)}`, {

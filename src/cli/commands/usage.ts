@@ -43,6 +43,7 @@ are beyond both: those of another program, or of calls that the warehouse lacks 
     });
 }
 
+/** Prints the rate windows and credits that the service states. Fails only if the service states neither. */
 async function showUsage({ client }: PollDependencies, json: boolean | undefined): Promise<void> {
   const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
   if (calls.status === 'rejected' && statement.status === 'rejected') throw calls.reason;
@@ -66,6 +67,7 @@ function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): S
   return null;
 }
 
+/** Makes a printed row for each rate window of an operation. */
 function windowsOf({ path, action, windows }: OperationUsage) {
   return windows.map((each) => ({
     operation: `${path} ${action}`,
@@ -76,6 +78,7 @@ function windowsOf({ path, action, windows }: OperationUsage) {
   }));
 }
 
+/** Formats credits as decimal text. Null: unlimited or not stated. */
 function inDecimals({ kinds, cycle }: CreditUsage) {
   const decimal = (value: Credits | undefined): string | null =>
     value === undefined ? null : formatCredits(value);
@@ -90,6 +93,7 @@ function inDecimals({ kinds, cycle }: CreditUsage) {
   };
 }
 
+/** Stores the service's present statement, and compares all statements with the warehouse by credit cycle. */
 async function reconcileStatements(
   { config, warehouse, log }: Session,
   dependencies: PollDependencies,

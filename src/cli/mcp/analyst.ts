@@ -5,6 +5,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { readStatement, recordsOfAnswer } from '../commands/sql.ts';
 import type { Session } from '../session/session.ts';
 
+/** Role that `analystAddress` creates in the embedded PostgreSQL. */
 const embeddedRole = 'enrich_analyst';
 
 /** Logs in as the analyst, because a statement could reset `SET ROLE`. @param most maximum number of rows */
@@ -21,6 +22,7 @@ export async function readAsAnalyst(session: Session, text: string, most: number
   }
 }
 
+/** Returns a database URL with the analyst's login. The embedded PostgreSQL gets the role at the first use. */
 async function analystAddress({ config, stack, warehouse: { database } }: Session): Promise<string> {
   if (config.analystDatabaseUrl !== undefined) return config.analystDatabaseUrl;
   if (!stack.embedded.postgres)
@@ -39,7 +41,7 @@ async function analystAddress({ config, stack, warehouse: { database } }: Sessio
   return address.href;
 }
 
-/** Refuses the owner of the tables and superusers, who read more than analysts. */
+/** Refuses roles without the rights of `enrich migrate --analyst-role`: owners and superusers read more. */
 async function requireAnalyst({ warehouse }: Session, role: string): Promise<void> {
   const found = await sql`select from analyst_roles where role_name = ${role}`.execute(warehouse.database);
   if (found.rows.length > 0) return;

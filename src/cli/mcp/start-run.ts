@@ -12,7 +12,7 @@ import type { Session } from '../session/session.ts';
 import { reportFailure } from '../terminal/output.ts';
 import type { SharedSession } from './shared-session.ts';
 
-/** Refuses a run unless the caller has seen its plan and the plan costs at most the maximum. */
+/** Refuses a run unless its plan is among `shown` hashes and costs at most `maximum` credits. */
 export async function checkPlan(
   session: Session,
   spec: SpecifiedRun,
@@ -44,11 +44,12 @@ export async function checkPlan(
   });
 }
 
-/** Returns the quality gates: of an unfinished run, a repeated command can change only these options. */
+/** Returns the quality gates, the only options of an unfinished run that a repeated command replaces. */
 function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
   return pickOptions(options, optionNamesDeciding('gate'));
 }
 
+/** Returns the most that a run can cost: its worst case, or a lower `--max-credits`. */
 function maxCreditsOfPlan({ run, plan }: PlannedExport): string {
   const { worst_case: worst } = plan.credits;
   const { maxCredits } = run.options;

@@ -21,7 +21,7 @@ import type { PlannedExport } from './plan-export.ts';
 
 export const noRowsMessage = '  the file has a header and no rows: there are no people to ask for';
 
-/** @param plannedAt when an earlier command made the plan; budgets may have changed since, and are left out */
+/** Formats a plan. @param plannedAt when an earlier command made it; budgets may have changed, and are left out */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
     `plan ${plan.plan_hash}${plannedAt ? `, made on ${formatMinute(plannedAt.toISOString())} UTC` : ''}`,
@@ -80,12 +80,14 @@ export function rounded(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
 }
 
+/** Says which credits are expected: by earlier calls for this source, or by an assumption. */
 function describeExpectation({ credits, expectation }: PlanSummary): string {
   const { low, high, calls, assumption } = expectation;
   const basis = assumption ?? `as the latest ${formatCount(calls, 'call')} for this source cost`;
   return `  expected ${rounded(credits.expected)}, between ${rounded(low)} and ${rounded(high)}: ${basis}`;
 }
 
+/** Says for how many people a budget lasts that is below the worst case, and what the run then does. */
 function describeShortBudget(
   { credits, people }: PlanSummary,
   { budget, available, on_empty: onEmpty }: NonNullable<PlanSummary['short_budget']>,
@@ -123,6 +125,7 @@ export function planOutput({ run, plan }: PlannedExport): OutputOf<'plan'> {
   };
 }
 
+/** Lists the columns with their fields, the warnings, and the columns without a field. */
 export function describeMapping(
   run: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>,
 ): string {

@@ -36,10 +36,16 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 interface Background {
   /** Ends the wait for this run. Without `Background`, Ctrl-C or SIGTERM ends the wait. */
   readonly interrupted: AbortSignal;
+  /** Gets the id of the run as soon as its workflow has started. */
   readonly onStart: (runId: string) => void;
 }
 
-/** Runs the enrichment of an export to its end. @param asks the operator can approve the plan in the terminal */
+/**
+ * Begins or continues the run of an export, and waits until it ends or needs the operator.
+ *
+ * @param asks true: the operator approves the plan in the terminal; false: the plan is approved unless it breaks an
+ *   expectation
+ */
 export async function enrichExport(
   session: Session,
   spec: SpecifiedRun,
@@ -82,6 +88,7 @@ export async function enrichExport(
   return decide(session, planned, interrupted);
 }
 
+/** Shows the plan of a run that awaits approval, and waits for the run. @param asks false approves without asking */
 export async function approvePlan(session: Session, run: RunRecord, asks: boolean): Promise<RunFacts> {
   const { runId, status } = run;
   if (status !== 'awaiting_approval' || !run.plan)
@@ -96,6 +103,7 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
   return waitForRun(session, await resumeRun(session, run, true), interrupted);
 }
 
+/** Asks whether to run the plan. No cancels the run; without an answer (Ctrl-C) it stays awaiting approval. */
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
   const answer = await askYesOrNo(approvalQuestion(run.plan!), interrupted);
   // `resumeRun` also starts the workflow again if it was lost while the operator read the plan.
@@ -104,6 +112,7 @@ async function decide(session: Session, run: RunRecord, interrupted: AbortSignal
   return readRunFacts(session.warehouse, run.runId);
 }
 
+/** Prints columns and plan. @param isOld true if an earlier command made the plan */
 function tellPlan(run: RunRecord, isOld: boolean, say = printProgress): void {
   say(describeMapping(run));
   say(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
@@ -119,6 +128,7 @@ async function requireComponents(session: Session, spec: SpecifiedRun): Promise<
   if (session.stack.temporal.embedded) await session.work();
 }
 
+/** Refuses an unfinished run with another plan than `--plan HASH`. */
 function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
   if (planHash === null || expected === null || planHash === expected) return;
   throw new UsageProblem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
@@ -130,6 +140,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
 /** Stages the downloaded export in this process, so that workers need neither the file nor its credentials. */
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
   await ingestInThisProcess(session, run.runId, fetched).catch(async (error: unknown) => {
+    // Without the database, the run cannot be marked as failed, and the export may be good.
     if (error instanceof Problem && !error.type.startsWith('database.')) {
       const { type, sentence: reason, next } = error;
       await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
@@ -138,7 +149,10 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-/** Whether a paused run continues only by a decision of the operator. */
+/**
+ * True if a repeated command must not continue this run: a quality gate has paused it, or the operator has. If the
+ * command asks about a plan that is not approved, it may continue a run that the operator paused.
+ */
 export function waitsForOperator({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');

@@ -26,6 +26,7 @@ const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', '
 
 const plainLineEveryMilliseconds = 5_000;
 
+/** What the progress line says in place of these statuses. */
 const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
   planning: 'planning',
@@ -66,6 +67,7 @@ function progressTeller(): (status: RunStatus, line: string) => void {
   };
 }
 
+/** Shows progress until the run ends, pauses or needs approval. @param onPlan called once, when the plan exists */
 async function followRun(
   session: Session,
   handle: WorkflowHandle,
@@ -176,6 +178,7 @@ export function interruptSignalOfRun(session: Session, runId: string): AbortSign
   return interrupted.signal;
 }
 
+/** Waits for a run. A signal pauses a run of an embedded worker; on a server it continues. @param onPlan called once */
 export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,

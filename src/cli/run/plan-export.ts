@@ -20,6 +20,7 @@ type Planning = Pick<Session, 'config' | 'warehouse'>;
 
 export type PlannedExport = Awaited<ReturnType<typeof planExport>>;
 
+/** Plans an export. Its rows are removed again, also after an error. @throws Problem */
 export async function planExport(session: Planning, spec: SpecifiedRun) {
   const { warehouse, config } = session;
   const dependencies = {

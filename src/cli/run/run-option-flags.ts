@@ -28,15 +28,19 @@ import {
   type Command,
 } from '../terminal/command.ts';
 
+/** Values of a flag, in order. A flag that is not repeatable has one. */
 type Texts = readonly string[];
 
 interface OptionFlag<Value> {
   readonly flag: string;
+  /** Heading of `--help` that begins with this flag. */
   readonly heading?: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
+  /** Parser that Commander calls, to refuse wrong values before any other work. */
   readonly parse?: (text: string) => unknown;
+  /** Reads the option from the first value, or from all values of a repeatable flag. */
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
   /** Value of the option if a command does not set the flag. Default: null. */
   readonly missing?: Value;
@@ -161,6 +165,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
 };
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
+/** Options that schedules have. The flags of commands only, such as `--pilot`, are not among them. */
 const optionsOfSchedules = optionNamesSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
@@ -208,6 +213,7 @@ function withOptions(command: Command, names: readonly (keyof FlagOptions)[]): C
   return command;
 }
 
+/** Commander calls this for each occurrence of a repeatable flag. */
 const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
 
 function commanderOption(name: keyof FlagOptions): Option {
@@ -222,6 +228,7 @@ function commanderOption(name: keyof FlagOptions): Option {
 /** Reads a run's options from the flags of a command. A null option takes its value from the settings. */
 export const chosenOptions = (flags: object): Promise<FlagOptions> => readOptions(flags, inHelpOrder);
 
+/** Reads the options of a schedule from its flags. */
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
   readOptions(flags, optionsOfSchedules);
 
@@ -253,6 +260,7 @@ export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Rec
   );
 }
 
+/** Reads a mapping file. @throws UsageProblem if it is missing or invalid, or names a person */
 async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
   const wrong = (what: string, cause?: unknown): Problem => {
     const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
@@ -288,7 +296,7 @@ export function parseCreditsFlag(flag: string, text: string, next: string): stri
   throw invalid(flag, `"${text}" is not a number of credits`, next);
 }
 
-/** Sorts the named fields, so that the same fields in another order give the same run key. */
+/** Reads names such as `phone,email`. The result has a fixed order, because the order must not change the run key. */
 function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
@@ -301,6 +309,7 @@ function extrasOf<Name extends keyof typeof extraNames>(
   throw invalid(`--${option}`, `"${texts.join(',')}" is not a list of known fields`, next);
 }
 
+/** Reads a maximum per person. 0 is refused, because every person who is found costs credits. */
 function ceilingOf(text: string): string {
   const next = 'write a number above 0, such as 20 or 12.5';
   const credits = parseCreditsFlag('--max-credits-per-person', text, next);
@@ -308,7 +317,7 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/** Refuses a waterfall without a limit per person, because vendors set their own prices, and a limit without one. */
+/** Refuses a waterfall without a limit per person, whose vendors set their own prices, and the limit without it. */
 function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;

@@ -20,8 +20,10 @@ import { chosenOptions, type CommandFlags } from './run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 export interface SpecifiedRun extends RunSpec {
+  /** Path of the downloaded export. Undefined for a file that was already here. */
   readonly fetched: string | undefined;
 }
+/** Returns the one export that FILE or `--query` names. @throws UsageProblem */
 export function exportAddressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
   const what = `${given.length === 0 ? 'no' : 'more than one'} export is named`;
@@ -100,6 +102,7 @@ async function checkedContent(
   }
 }
 
+/** Reads the header. @throws UsageProblem if `--only` or `--order-by` names a missing or personal column */
 async function readColumns(path: string, reading: ReadingOptions, choice: RowChoice) {
   const { file, layout, columns } = await openExport(path, reading);
   const { header, recognised } = layout;
@@ -109,6 +112,7 @@ async function readColumns(path: string, reading: ReadingOptions, choice: RowCho
   return { fileSha256: file.sha256, source: columns.source };
 }
 
+/** Downloads the export. Only a query needs the warehouse, which is then opened. */
 function obtain(address: ExportAddress, config: Config): Promise<StagedContent> {
   const access = { ...config.exportAccess, standardInput: process.stdin };
   if (address.kind !== 'query') return obtainExport(address, access);

@@ -42,9 +42,12 @@ export interface RunView {
 export async function readRunView(session: Session, facts: RunFacts): Promise<RunView> {
   const shown = await correctedFacts(session, facts);
   if (shown.status !== facts.status) return { ...shown, notes: [] };
-  const withoutCalls = await describeMissingCalls(session, facts);
+  const missingCallsNotice = await describeMissingCalls(session, facts);
   const notes = await describeWait(session, facts);
-  return { ...shown, notes: withoutCalls === undefined ? notes : [...notes, `  ${withoutCalls}`] };
+  return {
+    ...shown,
+    notes: missingCallsNotice === undefined ? notes : [...notes, `  ${missingCallsNotice}`],
+  };
 }
 
 /** Names the last run with calls after a run without one: the operator often looks for the run that has paid. */
@@ -57,6 +60,7 @@ export async function describeMissingCalls(
   return earlier && `this run made no call; the last run with calls is ${shortRunId(earlier)}`;
 }
 
+/** Corrects the stored facts of a run that nobody carries out; its status is then `interrupted`. */
 export async function correctedFacts(session: Session, facts: RunFacts) {
   const present = await presentReason(session, facts);
   if (present === undefined) return { facts, status: facts.status };
@@ -64,8 +68,11 @@ export async function correctedFacts(session: Session, facts: RunFacts) {
   return { facts: { ...facts, ...present }, status: isInterrupted ? 'interrupted' : facts.status };
 }
 
-/** Prints the end of a run and sets the exit code. A log must not contain contacts, so only a terminal shows them. */
-export async function reportRun(
+/**
+ * Prints the end of a run and sets the exit code. Contacts are personal data, so only a terminal shows them, or the
+ * demo (`commandsOfDemo`), whose people are invented.
+ */
+export async function printRunEnd(
   session: Session,
   facts: RunFacts,
   json = false,
@@ -111,7 +118,10 @@ export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
 
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
-/** Finds why a run does not continue. Its stored status can be old: a killed worker or workflow cannot change it. */
+/**
+ * Finds why a run does not continue. Its stored status can be old: a killed worker or workflow cannot change it.
+ * Undefined if the stored facts are right.
+ */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
@@ -141,7 +151,10 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
 
 type LostWorkflow = Omit<PauseReason, 'type'> & { readonly type: 'workflow.ended' | 'run.workflow-failing' };
 
-/** Finds out why a run's workflow does not continue: the workflow has ended, or its tasks fail on the workers. */
+/**
+ * Finds out why a run's workflow does not continue: it has ended, or its tasks fail on the workers. Undefined if it
+ * continues, or if Temporal does not answer.
+ */
 export async function findLostWorkflow(session: Session, runId: string): Promise<LostWorkflow | undefined> {
   const client = await session.temporal();
   const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
@@ -157,6 +170,7 @@ export async function findLostWorkflow(session: Session, runId: string): Promise
   };
 }
 
+/** Says in one line what a running run waits for; empty if nothing. */
 export async function describeWait(
   session: Pick<Session, 'config' | 'warehouse'>,
   { run_id: runId, status }: RunFacts,
@@ -168,11 +182,13 @@ export async function describeWait(
   return reason === undefined ? [] : [`  ${reason}`];
 }
 
+/** What a running run waits for; undefined if nothing. The estimate is for its remaining calls. */
 export interface RunWait {
   readonly reason?: string | undefined;
   readonly etaSeconds?: number;
 }
 
+/** Finds what a running run waits for: a slot of the rate limit, or after its last call late results. */
 export async function readRunWait(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { runId, status, plan }: RunRecord,
@@ -200,6 +216,7 @@ export async function readRunWait(
   };
 }
 
+/** Says where the Temporal UI shows the run. Undefined if the URL of the UI is unknown. */
 export function describeUiAddress({ stack }: Session, runId: string): string | undefined {
   const { uiUrl, namespace, embedded } = stack.temporal;
   if (uiUrl === undefined) return undefined;
@@ -207,6 +224,7 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
   return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
 }
 
+/** Reason of a cancellation by answering no to the plan. The command then exits with 3. */
 export const notApprovedReason = 'the plan was not approved';
 
 /** @param commands what the text suggests after a finished run */
@@ -222,6 +240,7 @@ export function describeRun(
   ].join('\n');
 }
 
+/** Lines below the figures: export, service, expected price, cancellation, undo and late results. */
 function notesOf(facts: RunFacts): string[] {
   const source = facts.source === null ? '' : ` (${facts.source})`;
   const notes = [`  export: ${facts.file}${source}`, `  service: ${describeServiceOfRun(facts.service)}`];
@@ -251,6 +270,7 @@ export function shortRunId(runId: string): string {
   return runId.slice(-6);
 }
 
+/** Suggests what to do with the results of a finished run. */
 function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
   const run = shortRunId(runId);
   const importer = importerNames.find((name) => importers[name].source === source);
@@ -261,6 +281,7 @@ function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
   ];
 }
 
+/** Says why the run needs the operator and what to do; if it needs nothing, suggests `commands`. */
 function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
   const { run_id: runId, status, outcomes, credits, reason_type: type } = facts;
   if (status === 'awaiting_approval')
@@ -288,10 +309,10 @@ export function describeUndo({ at, by, reason }: RunUndo): string {
   return `undone on ${formatMinute(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** Reasons of a failed run after which a retry can succeed. */
+/** Reasons of a failed run after which a retry can succeed. All others mean wrong usage. */
 const transientReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
-/** Exit code of a command that waited for a run. */
+/** Exit code of a command that waited for a run; 3 if the run has not ended or needs the operator. */
 export function exitCodeOfRun({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')
     return type === null || transientReasons.includes(type) ? exitCodes.failed : exitCodes.usage;

@@ -161,6 +161,7 @@ export function requireUnfinished(run: RunRecord): void {
   });
 }
 
+/** Sends a decision and waits until the workflow has taken it. False: the workflow has ended. @throws Problem */
 async function sendUpdate(
   session: Session,
   runId: string,

@@ -17,6 +17,7 @@ export interface ScheduleDefinition {
   /** How late Temporal may still start a scheduled run that it missed while it was unavailable. */
   readonly catchUpSeconds: number;
   readonly pauseOnFailure: boolean;
+  /** What each scheduled run enriches, and its options. */
   readonly work: Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
 }
 
@@ -96,10 +97,12 @@ function choiceOf(file: string | undefined, { newest, everyNew, query }: Schedul
   throw wrong(placeOf(kind), 'this text seems to name a person', 'use a text without personal data');
 }
 
+/** Names the argument or flag for errors. */
 function placeOf(kind: ExportChoice['kind']): string {
   return kind === 'file' ? 'FILE' : `--${kind}`;
 }
 
+/** Returns the address that Temporal may show: an absolute path, or a URL without secrets. @throws UsageProblem */
 function checkedAddress({ kind, from: given }: ExportChoice): string {
   const address = parseAddress(given, process.cwd());
   if (address.kind !== 'file' || kind !== 'file') requireValidPattern(address);

@@ -14,6 +14,7 @@ import { maxSummaryLength, markdownTable } from '../../contract/workflow-details
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
 
+/** A schedule, and Temporal's description of its state and times. */
 export interface StoredSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
@@ -38,6 +39,7 @@ export async function putSchedule(client: Client, definition: ScheduleDefinition
   return false;
 }
 
+/** Reads a schedule. @throws UsageProblem `schedule.unknown`, or `schedule.foreign` for one of another program */
 export async function getSchedule(client: Client, name: string): Promise<StoredSchedule> {
   const handle = client.schedule.getHandle(name);
   const description = await handle.describe().catch((error: unknown) => {
@@ -96,10 +98,12 @@ export function childWorkflowIds(raw: {
   return (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
 }
 
+/** What Temporal does at a time while a run is in progress. */
 function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
   return overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE;
 }
 
+/** Makes what Temporal stores. @param searchable false if the namespace lacks the search attributes */
 function optionsOf(definition: ScheduleDefinition, searchable: boolean): ScheduleOptions {
   const { name, cron, timezone, work } = definition;
   const input: ScheduledRunInput = { schedule: name, timezone, ...work, searchable };

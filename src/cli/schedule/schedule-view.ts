@@ -10,6 +10,7 @@ import { describeFields, formatRecords } from '../terminal/output.ts';
 import { flagsOfSchedule, type ScheduleDefinition } from './schedule-definition.ts';
 import { childWorkflowIds, type StoredSchedule } from './schedule-server.ts';
 
+/** Maximum number of past and of coming times that are shown. */
 const timesShown = 5;
 
 /** A schedule as `--json` prints it. A paused schedule has no times to come. */
@@ -34,6 +35,7 @@ export function describeSchedules(schedules: readonly ScheduleFacts[]): string {
   );
 }
 
+/** Reads the flags, the coming times, and the past times with their runs. */
 export async function scheduleFactsOf(session: Session, { definition, description }: StoredSchedule) {
   const { state, info } = description;
   const recent = [];
@@ -67,7 +69,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   ].join('\n');
 }
 
-/** Warns at once of a wrong path. This is not an error: workers may reach an export that this machine cannot reach. */
+/** Describes the export found now. None is only a note: workers may reach what this machine cannot. */
 export async function describeFoundExport(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { name, timezone, work }: ScheduleDefinition,
@@ -86,6 +88,7 @@ export async function describeFoundExport(
   }
 }
 
+/** Describes a past time by its workflow: status, summary, ids of runs. `gone`: deleted in Temporal. */
 async function pastTime(
   session: Session,
   workflow: { readonly workflowId: string; readonly firstExecutionRunId: string },
@@ -128,6 +131,7 @@ function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
+/** Formats a time in a time zone; `-` if there is none. */
 function shown(timezone: string, time: string | undefined): string {
   return time === undefined ? '-' : formatLocalTime(timezone, new Date(time));
 }

@@ -6,6 +6,7 @@ import type { Session } from './session.ts';
 
 const longestAnswerMilliseconds = 5_000;
 
+/** Finds why runs cannot continue: no live worker, or no answer of Temporal. Undefined if they can, or if unclear. */
 export async function findLostWorker(session: Pick<Session, 'config' | 'warehouse' | 'temporal'>) {
   const { config, warehouse, temporal } = session;
   if (config.temporalAddress === undefined) {
@@ -27,6 +28,7 @@ export async function findLostWorker(session: Pick<Session, 'config' | 'warehous
   }
 }
 
+/** Prints a warning if no worker is live, because a command would then wait for one. */
 export async function warnAboutWorkers(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
   if (lost !== undefined) printProgress(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);

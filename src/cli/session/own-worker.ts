@@ -17,6 +17,7 @@ interface WorkerParts extends ReceiverParts {
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly codec: EncryptingCodec;
+  /** Registers what to close at the end. What started last is closed first. */
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
@@ -62,7 +63,8 @@ export async function startOwnWorker(parts: WorkerParts) {
       connection,
       namespace: stack.temporal.namespace,
       codec,
-      // An embedded server has one worker, and no operator sets its current worker version.
+      // Temporal gives a versioned worker no tasks until an operator makes its version current, which nobody does on an
+      // embedded server.
       version: stack.temporal.embedded ? undefined : config.workerVersion,
     },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),

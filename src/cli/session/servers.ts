@@ -20,6 +20,7 @@ import { printProgress } from '../terminal/output.ts';
 
 /** Time that a receiver waits for a database connection before it answers 503, and the service sends again. */
 const connectMilliseconds = 2_000;
+/** Database connections of a receiver. */
 const connections = 16;
 
 export interface ReceiverParts {
@@ -29,6 +30,7 @@ export interface ReceiverParts {
   metrics(): Promise<ServedMetrics | undefined>;
 }
 
+/** Starts a receiver, which stores deliveries and wakes their runs. @throws Problem `port.taken` */
 export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
   const { stack, log } = parts;
   const metrics = await parts.metrics();
@@ -68,7 +70,10 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   }
 }
 
-/** Starts the receiver of embedded Temporal. Undefined if the port has another command's, which uses the same inbox. */
+/**
+ * Starts the webhook receiver of a command with embedded Temporal. Undefined if the port is taken: the receiver of
+ * another command, which stores deliveries in the same database, then serves both commands.
+ */
 export async function runOwnReceiver(
   config: Config,
   parts: ReceiverParts,
@@ -97,6 +102,7 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
 
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
+/** File with the port of the last receiver on this machine. */
 function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
 }
@@ -117,6 +123,7 @@ export type ServedMetrics = NonNullable<Awaited<ReturnType<typeof serveMetrics>>
 /** The metrics endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
+/** Serves metrics of this process, of the warehouse and of Temporal's SDK. Undefined without METRICS_LISTEN. */
 export async function serveMetrics(config: Config, databaseUrl: string, log: Logger) {
   if (!config.metricsListen) return undefined;
   const process = new ProcessMetrics(version, Object.keys(failureKinds));

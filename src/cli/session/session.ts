@@ -16,6 +16,7 @@ import { describeLogLine, isQuiet, printProgress, printNotice } from '../termina
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import type { ServedMetrics } from './servers.ts';
 
+/** The open parts of a command. `temporal`, `work` and `metrics` start their part at the first call. */
 export interface Session {
   readonly config: Config;
   readonly stack: Stack;
@@ -29,6 +30,7 @@ export interface Session {
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
 }
 
+/** Servers that a command needs. `service` is true if the command, or its worker, calls the service. */
 export interface SessionNeeds {
   readonly temporal: boolean;
   readonly service: boolean;
@@ -163,6 +165,7 @@ function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
     }));
 }
 
+/** Opens a session with only the warehouse. */
 export function withWarehouse<Result>(
   config: Config,
   use: (session: Session) => Promise<Result>,
@@ -185,6 +188,7 @@ export function readSettingsOfExistingWarehouse(): Config {
   });
 }
 
+/** Refuses the URL of a service without a credential, before anything starts. */
 function requireCredential({ service }: Config): void {
   if (service.baseUrl === undefined || service.credential) return;
   throw new UsageProblem('setting.missing', 'a service is set without a credential', {

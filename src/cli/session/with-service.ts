@@ -6,6 +6,7 @@ import { createServiceClient, type ServiceClient } from '../../service/client.ts
 import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import type { Session } from './session.ts';
 
+/** Opens a client of the service for `use`, with what polls and checks of the service need. */
 export function withSessionClient<Result>(
   { config, stack, warehouse }: Session,
   use: (dependencies: PollDependencies) => Promise<Result>,
@@ -17,6 +18,7 @@ export function withSessionClient<Result>(
   );
 }
 
+/** Opens a client of the service for `use`, then waits for its calls and closes it. */
 export async function withClient<Result>(
   settings: ServiceSettings,
   use: (client: ServiceClient) => Promise<Result>,

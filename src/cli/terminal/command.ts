@@ -8,6 +8,7 @@ import { hasPersonalData } from '../../domain/text/without-personal-data.ts';
 
 export { Option } from 'commander';
 
+/** Commander's command, with the options and help that many commands share. */
 export class Command extends CommanderCommand {
   /** Shows lines of examples below the command's summary. Call it after `description`. */
   examples(lines: string): this {
@@ -58,6 +59,7 @@ export class Command extends CommanderCommand {
   }
 }
 
+/** Turns an error of Commander into a Problem. @param command such as `enrich run`, for the next step */
 export function asUsageProblem(error: CommanderError, command: string): UsageProblem {
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
@@ -67,6 +69,7 @@ export function asUsageProblem(error: CommanderError, command: string): UsagePro
   });
 }
 
+/** Values of the flags that `Command` adds: `json`, `quiet`, and `reason` and `by` of `keepNote`. */
 export interface CommonFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -75,6 +78,7 @@ export interface CommonFlags {
   readonly by?: string;
 }
 
+/** Returns who decided and why, as stored with a decision. */
 export function toNote({ reason, by = userInfo().username }: CommonFlags): DecisionNote {
   return { by, reason };
 }
@@ -92,6 +96,7 @@ export function wholeNumberParser(
   };
 }
 
+/** Parses a share, such as 0.82 or 82%, to a number from 0 to 1. */
 export function parseShare(text: string): number {
   const [, digits, sign] = /^(\d*\.?\d+)\s*(%?)$/.exec(text.trim()) ?? [];
   const number = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
@@ -118,7 +123,7 @@ export function parseContactKey(text: string): { readonly source: string; readon
   });
 }
 
-/** Reads a YAML or JSON file. @param name names the file in an error, such as `the mapping file` */
+/** Reads a YAML or JSON file. @param name such as `the mapping file` @param problemOf makes the thrown error */
 export async function readYamlFile(
   path: string,
   name: string,

@@ -47,6 +47,7 @@ export async function confirmUnlessYes(
   return false;
 }
 
+/** A change that needs approval: `measure` computes its figures without making it, and `show` prints them. */
 interface PreviewedChange<Figures> {
   readonly measure: () => Promise<Figures>;
   readonly change: () => Promise<Figures>;

@@ -11,11 +11,14 @@ import {
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
+/** Matches `enrich` before the name of a command, which `commandAsTyped` replaces. */
 let commandsInTexts: RegExp | undefined;
 
 /** Progress line that the terminal redraws. Other text clears the line, then the line is drawn again below the text. */
 let changing: string | undefined;
+/** True once this command has printed its JSON value. An error then prints none. */
 let isObjectPrinted = false;
+/** True with `--quiet`: progress and hints are left out. */
 export let isQuiet = false;
 
 /** Resets the output for a new command, which prints at most one JSON value. @param names names of all commands */
@@ -46,8 +49,10 @@ export function printJson<Name extends OutputName | undefined = undefined>(value
   write(process.stdout, `${escapeControls(JSON.stringify(value))}\n`);
 }
 
+/** The type of an output that programs read, by its name; any object without a name. */
 type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
 
+/** Prints a result: as JSON, or as `text` (default: its fields). */
 export function printFacts<Name extends OutputName | undefined = undefined>(
   isJson: boolean | undefined,
   facts: Facts<Name>,
@@ -82,6 +87,7 @@ export function wrapped(text: string, lineWidth: number): string {
   return lines.map((line) => (fits(line, lineWidth) ? line : wrappedLine(line, lineWidth))).join('\n');
 }
 
+/** Wraps one line. Below a label, such as `next: ` or the first cells of a table, it continues indented to its text. */
 function wrappedLine(line: string, lineWidth: number): string {
   const [margin = ''] = /^ */.exec(line) ?? [];
   const [label = ''] = /^(?:.*\S {2,}| *[a-z]+: +)/.exec(line) ?? [];
@@ -110,6 +116,7 @@ function unbrokenWords(text: string): string[] {
     );
 }
 
+/** Reports the progress of a long change, at most every ten seconds. */
 export function progressReporter(what: string): (done: number) => void {
   let told = performance.now();
   return (done) => {
@@ -127,6 +134,7 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
   if (isDrawn) process.stderr.write(changing!);
 }
 
+/** Moves to the beginning of the line of a terminal, and clears the line. */
 const clearedLine = '\u001b[G\u001b[K';
 
 /** Shows a line on the terminal that the next progress line replaces. */
@@ -154,6 +162,7 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   return problem.exitCode;
 }
 
+/** Prints a failure as JSON, unless the command has printed a result as JSON. */
 export function printFailure(
   failure: Pick<Problem, 'type' | 'message' | 'where' | 'next'>,
   exitCode: number,
@@ -163,6 +172,7 @@ export function printFailure(
   printJson<'error'>({ error: { type, message, where, next }, exit_code: exitCode });
 }
 
+/** Returns the error if it is a Problem, otherwise a Problem without personal data. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const what = error instanceof Error ? withoutPersonalData(error.message) : String(error);
@@ -193,6 +203,7 @@ export async function writeBytes(
   });
 }
 
+/** Makes control characters visible, because they could control the terminal. */
 async function* withVisibleText(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
@@ -215,9 +226,11 @@ export function describeLogLine(json: string): string {
   return `${time.slice(11, 19)} ${mark}${msg}${more}`;
 }
 
+/** Matches a cell with a number, which is aligned to the right. */
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
+/** Width of the terminal in columns, and the numbers of the table columns that are narrowed first. */
 interface Fit {
   readonly width?: number;
   readonly cutFirst?: readonly number[];
@@ -242,6 +255,7 @@ export function formatTable(
     for (const [column, cell] of row.entries())
       widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
   const widthOfLine = (): number => widths.reduce((sum, width) => sum + gap.length + width, 0);
+  // Narrows the widest of these columns, one terminal column at a time.
   const narrow = (columns: readonly number[], least: number): void => {
     while (widthOfLine() > lineWidth) {
       const widest = columns.reduce(
@@ -283,7 +297,7 @@ export function describeFields(facts: object): string {
   );
 }
 
-/** Formats records as a table with a heading. Default columns: the fields of the first record. */
+/** Formats records as a table. Default columns: the fields of the first. @param none text for no records */
 export function formatRecords<Row extends object>(
   records: readonly Row[],
   columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],

@@ -69,8 +69,10 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   return manifest;
 }
 
+/** Matches the names of the files that this export writes. */
 const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|companies-\d+|update-[a-z+-]*\d+)\.csv)$/;
 
+/** Counts the files of an earlier export, which is replaced. Refuses a folder with other files. */
 async function countReplaceable(folder: string): Promise<number> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -32,9 +32,11 @@ interface PhoneColumns {
 interface ContactRow extends ContactColumns {
   readonly contact_id: string;
   readonly phones: readonly PhoneColumns[];
+  /** When and in which run the values of the person were observed, by group of fields. */
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
   /** Header of the newest export with the contact. This and the next four fields are null without such an export. */
   readonly header: readonly string[] | null;
+  /** Cells of each row as exported. Retention or a suppression empties the list of a row. */
   readonly raws: readonly (readonly string[])[] | null;
   readonly cells: readonly IdentityColumns[] | null;
   readonly opted_out: boolean | null;
@@ -68,6 +70,7 @@ export async function* readContactsToImport(
   }
 }
 
+/** Returns the different headers of the source's exports, the newest first. */
 export async function readExportHeaders({ pool }: Warehouse, source: string): Promise<string[][]> {
   const { rows } = await pool.query<{ header: string[] }>(
     `select header from runs where source = $1 and header is not null and ${isCrmExport('runs')}
@@ -77,6 +80,7 @@ export async function readExportHeaders({ pool }: Warehouse, source: string): Pr
   return rows.map(({ header }) => header);
 }
 
+/** Makes the query for the chosen contacts, what is known of them, and their rows in the newest export. */
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
   // `exported` has every row of a contact in the newest export, even rows without cells: older cells do not show the
   // CRM's record of today. LATERAL with `offset 0` looks up each contact in a fixed order, whatever ANALYZE has
@@ -173,6 +177,7 @@ function rowsOf(
   });
 }
 
+/** Caches the results of a function: headers repeat in each contact. */
 function remembered(compute: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -184,6 +189,7 @@ function remembered(compute: (text: string) => string): (text: string) => string
 
 const groupOf = new Map(personColumns.map(({ name, group }) => [name, group]));
 
+/** Returns the warehouse's value of a field, with its time and run. All three are null if there is none. */
 function knownValue(row: ContactRow, field: ImportField): KnownValue {
   if (field === 'phone' || field === 'mobile_phone') return knownPhone(row, field === 'mobile_phone');
   const said = row.said_by[groupOf.get(field)!];

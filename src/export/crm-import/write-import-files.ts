@@ -59,6 +59,7 @@ export async function writeImportFiles(
   const modifiedKeys = importer.modifiedHeaders.map(headerKey);
   const needsModifiedTime = fields.some(({ field }) => policies[field] === 'overwrite-older');
 
+  // Writes the changes of a contact into the file of this set of columns.
   const update = (id: string, changes: readonly DecidedField[]): void => {
     const ours = new Map(changes.map((change) => [change.field, change.ours!]));
     const written = importer.blankCells === 'keep' ? writable : [...ours.keys()];
@@ -152,6 +153,7 @@ function cellOf(contact: ContactToImport, keys: readonly string[]): string | und
   return cells.find((cell) => cell.trim() !== '') ?? cells[0];
 }
 
+/** Returns the cells of the first of these columns that exists, one for each row of the contact. */
 function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readonly string[] {
   const key = keys.find((each) => exported.some((row) => row.has(each)));
   return key === undefined ? [] : exported.map((row) => row.get(key) ?? '');
@@ -189,6 +191,7 @@ interface PartOptions {
   readonly most?: { readonly rows: number; readonly bytes: number };
 }
 
+/** Bytes that a writer collects before it opens its file. */
 const bufferedBytes = 256 * 1024;
 
 export type PartWriter = ReturnType<typeof createPartWriter>;
@@ -218,6 +221,7 @@ export function createPartWriter({ folder, name, header, lineEnd, byteOrderMark,
     buffered = 0;
   }
 
+  /** Completes the current file, if it has rows. @returns all files so far */
   function end(): readonly WrittenPart[] {
     if (rows === 0) return done;
     flush();

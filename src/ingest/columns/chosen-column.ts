@@ -11,6 +11,7 @@ export interface RecordedColumns {
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 
+/** The rows to ask for (`--only`), and their order (`--order-by`). */
 export interface RowChoice {
   readonly only: readonly RowFilter[];
   readonly orderBy: RowOrder | null;
@@ -34,7 +35,11 @@ export function columnReader(columns: RecordedColumns, name: string): (cells: re
     positions.map((position) => cells[position] ?? '').find((cell) => cell.trim() !== '') ?? '';
 }
 
-/** Refuses a missing column of `--only` or `--order-by`. @param isShown false: the header may be a contact */
+/**
+ * Refuses a missing column of `--only` or `--order-by`.
+ *
+ * @param isShown false hides unknown names in the error: without a header, the first line is a contact
+ */
 export function refuseUnknownColumns(columns: RecordedColumns, choice: RowChoice, isShown: boolean): void {
   const named = [
     ...choice.only.map(({ column }) => ({ column, flag: '--only' })),
@@ -55,11 +60,16 @@ export function refuseUnknownColumns(columns: RecordedColumns, choice: RowChoice
 export const describingColumnAdvice =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
+/** Fields that identify a person. A company alone does not. */
 const personalFields: ReadonlySet<unknown> = new Set(
   exportFields.filter((field) => field !== 'organization_name' && field !== 'domain'),
 );
 
-/** Refuses `--only` with a value of a person, which the run would keep after an erasure. @param columns if known */
+/**
+ * Refuses `--only` with a value that identifies a person: the run keeps the value even after an erasure.
+ *
+ * @param columns undefined before the export is read; then the name of the column decides
+ */
 export function refusePersonalColumns(only: readonly RowFilter[], columns?: RecordedColumns): void {
   const fields = columns && fieldsOfHeader(columns.header, columns.mapping);
   const isPersonal = (column: string): boolean => {
@@ -74,7 +84,9 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Reco
   });
 }
 
-/** Names a column in logs and in Temporal, if the name is well known: it can also be a contact's cell. */
+/**
+ * Names a column in logs and in Temporal, if the name is well known. Without a header, it would be a cell of a contact.
+ */
 export function columnNameForLogs(name: string): string {
   return isKnownHeaderKey(headerKey(name)) ? `"${formatHeader(name)}"` : 'a column of its own';
 }

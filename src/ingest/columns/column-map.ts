@@ -71,6 +71,7 @@ function withNamesInTheirPlace(
 ): ColumnsOfPeople {
   const { first_name: first, last_name: last, name } = fields;
   const isPart = { first_name: firstOrWholeNames, last_name: lastOrWholeNames };
+  // The only column of names, if its header can also mean full names.
   const whole = (['first_name', 'last_name'] as const).find(
     (field) =>
       first.length + last.length + name.length === fields[field].length &&

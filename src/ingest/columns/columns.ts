@@ -77,11 +77,13 @@ export function createHeaderColumns(path: string, sample: ExportSample) {
     return [...keys.keys()].filter((column) => key !== '' && keys[column] === key);
   }
 
+  /** Returns the position of a column that a mapping file names, by its name or by its number from 1. */
   function find(reference: ColumnReference): number {
     const { header } = sample;
     const exact = [...header.keys()].filter((at) => header[at] === reference || at + 1 === reference);
     const key = typeof reference === 'string' ? headerKey(reference) : '';
     const found = exact.length > 0 ? exact : withKey(key);
+    // The field is not known here, so the example in the error is about e-mails.
     if (found.length > 1) throw ambiguous('email', found);
     if (found.length === 1) return found[0]!;
     const what = `the mapping names a column "${formatHeader(String(reference))}" that the file does not have`;

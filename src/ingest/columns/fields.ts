@@ -3,6 +3,7 @@ import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identit
 import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
+/** The header of an export, and its first rows as samples of the cells. */
 export interface ExportSample {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -22,6 +23,7 @@ export const fieldOfOptOutScope = {
   calls: 'opted_out_of_calls',
 } as const satisfies Record<OptOutScope, ExportField>;
 
+/** Returns the trimmed cells of a column, without blank ones. */
 export function filledCells(rows: ExportSample['rows'], column: number): string[] {
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
 }
@@ -33,10 +35,13 @@ export function meansNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
 }
 
-/** Refuses an e-mail in a column of ids or companies, although some programs use e-mails as ids. */
+/**
+ * Returns any cell but an e-mail, which shows that a column has no ids or companies. Some programs use e-mails as ids.
+ */
 const noAddress = (cell: string): string | undefined =>
   parseEmails(cell)[0] === undefined ? cell : undefined;
 
+/** Reads a cell as a field. Undefined: it cannot be read. */
 const cellReaders: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
   contact_id: noAddress,
   person_id: noAddress,

@@ -30,6 +30,7 @@ export function compileHeaderPatterns(patterns: readonly string[]): (words: stri
   return (words) => pattern.test(words);
 }
 
+/** Returns two regular expressions for a pattern: one with its spaces, one without. */
 function sourcesOf(pattern: string): string[] {
   const parts = pattern
     .replace(/^\^|\$$/g, '')

@@ -28,6 +28,7 @@ const mappingSchema = z.strictObject({
     .optional(),
   /** `none` is for files in which quotes are ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
+  /** `fill` completes short rows with empty cells. */
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({

@@ -52,6 +52,7 @@ export function optOutMeaning(header: string): OptOutMeaning | undefined {
   return isAbout.faxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
 }
 
+/** Which cells of a column exclude a row, as the plan says it. */
 const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   refusal: 'unless the cell says no',
   consent: 'unless the cell says yes',
@@ -77,6 +78,7 @@ export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
 const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
 
+/** What each kind of answer means, by the polarity of its column. The last two kinds have no list of answers. */
 const meanings = {
   yes: { refusal: out, consent: not, basis: not, unclear: unread },
   no: { refusal: not, consent: out, basis: out, unclear: unread },
@@ -124,6 +126,7 @@ export function readOptOutCell(
   return meanings[answerOf(shown)][polarity];
 }
 
+/** Finds the kind of an answer: a known one, a time (which means yes), or words in a longer text. */
 function answerOf(shown: string): Answer {
   if (shown.length > longestAnswer) return 'other';
   const known = knownAnswer(shown) ?? (time.test(shown) ? 'yes' : undefined);
@@ -134,6 +137,7 @@ function answerOf(shown: string): Answer {
   return has.negations(words) ? 'refusals' : 'wordsOfConsent';
 }
 
+/** Maximum length of a cell that `statesOptOut` considers. */
 const longestOptOut = 30;
 
 /** True if a cell states an opt-out, whatever its column. */
@@ -153,6 +157,7 @@ export interface OptOutColumn extends OptOutMeaning {
 const maxRemembered = 1_000;
 const longestRemembered = 100;
 
+/** Makes a column whose `read` caches the meaning of cells. @param given values of a mapping file */
 function optOutColumn(
   columns: HeaderColumns,
   column: number,
@@ -195,6 +200,7 @@ export function optOutsOfMapping(columns: HeaderColumns, mapping: ExportMapping 
   return given;
 }
 
+/** Formats the entry of a mapping file that lists the opt-out values of a column. */
 function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
   return `{"columns": {"${fieldOfOptOutScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }

@@ -34,6 +34,7 @@ export interface StagedRow {
   readonly identity: Identity;
   readonly optedOut: boolean;
   readonly optedOutOfCalls: boolean;
+  /** Identity keys. A row without keys is not looked up. */
   readonly keys: readonly string[];
 }
 
@@ -119,6 +120,7 @@ function createIdentityReader({ fields }: ColumnMap): (cells: readonly string[])
 
 type CellParser = (cell: string) => string | undefined;
 
+/** Returns the first value that can be read in these columns. */
 function first(cells: readonly string[], columns: readonly number[], parse: CellParser): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
@@ -140,6 +142,7 @@ function readEmails(cells: readonly string[], columns: readonly number[]): strin
   return found.length < 2 ? found : found.sort((left, right) => orderOfEmail(left) - orderOfEmail(right));
 }
 
+/** 0 for a work e-mail, 1 for free mail, 2 for a shared mailbox. */
 function orderOfEmail(address: string): number {
   if (isSharedMailbox(address)) return 2;
   return isFreeMailDomain(emailDomain(address)) ? 1 : 0;

@@ -33,6 +33,7 @@ export function sourceContradictionWarnings(
   ];
 }
 
+/** True if a header has all columns of a signature, or two names that only this CRM uses. */
 function bearsSignature({ signatures, ownHeaders }: CrmExport, names: readonly string[]): boolean {
   const isPresent = (alternatives: readonly string[]): boolean =>
     alternatives.some((pattern) => names.some((name) => fits(name, pattern)));
@@ -42,12 +43,13 @@ function bearsSignature({ signatures, ownHeaders }: CrmExport, names: readonly s
   );
 }
 
+/** Compares a name with a pattern: `…` at its beginning or end is any text. */
 function fits(name: string, pattern: string): boolean {
   if (pattern.endsWith('…')) return name.startsWith(pattern.slice(0, -1));
   return pattern.startsWith('…') ? name.endsWith(pattern.slice(1)) : name === pattern;
 }
 
-/** Returns the record ids of the first rows; none if their column is missing or empty. */
+/** Returns the record ids of the first rows, or that another program made them. Empty without a filled column. */
 function idsOf(
   { fields, exportedId }: CrmExport,
   { header, rows }: ExportSample,
@@ -65,13 +67,20 @@ function idsOf(
   return areForeign ? 'of another program' : ids;
 }
 
+/** True if all ids have a form that only this CRM uses. */
 function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): boolean {
   return distinctiveId !== undefined && ids.length > 0 && ids.every((id) => distinctiveId.test(id));
 }
 
+/** Keys of columns that only `enrich export` writes. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
-/** Refuses a file of `enrich export`: it can mix sources, and escapes formulas. @throws Problem `export.own-file` */
+/**
+ * Refuses a file of `enrich export`: contacts of several CRMs can have the same id, and the apostrophe before an
+ * escaped formula would become data.
+ *
+ * @throws Problem `export.own-file`
+ */
 export function refuseOwnFile(path: string, header: readonly string[]): void {
   const keys = header.map(headerKey);
   const isOwn = keys[0] === 'source' && keys.includes('contactid');

@@ -6,6 +6,7 @@ import { isBlankRecord, linesLeftOutWarning, type Layout } from './layout.ts';
 import type { OpenedExport } from './open-export.ts';
 import { createParser } from './records.ts';
 
+/** A record below the header that is not blank. */
 export interface DataRecord {
   readonly cells: readonly string[];
   /** Why the record cannot be read. Undefined if it can. */
@@ -21,6 +22,7 @@ export async function* readDataRecords(
   const { file, layout } = opened;
   const parse = createParser(file.path, layout.dialect);
   const check = createCheck(opened);
+  // Records up to and with the header.
   let above = layout.recordsBefore + 1;
   let rows = 0;
   let left = 0;
@@ -62,6 +64,7 @@ function createCheck({
   };
 }
 
+/** Maximum length of a cell that can be the name of a column. */
 const longestName = 100;
 /** Minimum share of well-known names that makes a row a second header. Contacts rarely have so many. */
 const fewestKnown = 0.75;

@@ -12,6 +12,7 @@ const readBytesAtOnce = 1024 * 1024;
 /** Bytes between turns of the event loop. 128 KB outgrew the young heap: page faults doubled the time in the kernel. */
 const pieceBytes = 64 * 1024;
 
+/** Bytes at the beginning of a file that show its format and encoding. */
 const headBytes = 4_096;
 
 /** Maximum bytes of an unpacked file. A small gzip file could otherwise fill the disk of the warehouse. */
@@ -120,6 +121,7 @@ export function emptyFileProblem(path: string): Problem {
   });
 }
 
+/** Makes an error handler that throws the Problem of a file that cannot be read. */
 function refusing(path: string): (error: unknown) => never {
   return (error) => {
     throw fileProblem(path, error);

@@ -15,6 +15,7 @@ export async function findEncoding(path: string, given: string | undefined) {
   return { path, gzip, encoding, isGiven: false };
 }
 
+/** Returns the standard name of an encoding. @throws UsageProblem `mapping.encoding` */
 function checkedEncoding(label: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -82,11 +83,14 @@ async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem
   });
 }
 
+/** Maximum number of cells in an error, and characters of each. */
 const shownCells = 3;
 const shownCharacters = 60;
 const longestLine = 1_000_000;
 
-/** Returns the first cells that are not UTF-8. Delimiters and line ends are ASCII in Latin-1 too. */
+/**
+ * Returns the first cells that are not UTF-8. Latin-1 keeps each byte as a character, so lines and cells can be split.
+ */
 async function foreignCells({ path, gzip }: EncodedFile): Promise<{ line: number; text: string }[]> {
   const found: { line: number; text: string }[] = [];
   let line = 0;

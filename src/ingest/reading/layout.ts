@@ -10,10 +10,16 @@ export type Layout = ReturnType<typeof findLayout>['layout'];
 
 /** Maximum number of notes above a header. The longest notes that we have seen had a dozen lines. */
 const recordsSearched = 40;
+/** Rows below the header that serve as samples of the cells. */
 const rowsCompared = 100;
 const longestName = 200;
 
-/** Finds the delimiter that splits a line into known names: counting fails for cells with commas. */
+/**
+ * Finds the delimiter that splits a line into known names: counting delimiters fails for cells with commas.
+ *
+ * @param isWhole true if `sample` is the whole file
+ * @returns also the syntax check, which goes on with the rest of the file
+ */
 export function findLayout(
   path: string,
   sample: string,
@@ -87,6 +93,7 @@ export function linesLeftOutWarning(lines: number, where: string): string {
   return `${formatCount(lines, 'line')} ${where} ${verb} left out`;
 }
 
+/** True if a line has an e-mail or a URL, or only numbers and dates: such a line is no header. */
 function looksLikeData(header: readonly string[]): boolean {
   return (
     header.some((cell) => /\S@\S+\.\S|^https?:\/\//.test(cell)) ||
@@ -94,6 +101,7 @@ function looksLikeData(header: readonly string[]): boolean {
   );
 }
 
+/** Returns the column names that a mapping file uses. */
 function namesIn(mapping: ExportMapping | undefined): string[] {
   const references = [...Object.values(mapping?.columns ?? {}), mapping?.ignore ?? []].flat();
   return references.flatMap((reference) => {

@@ -13,7 +13,10 @@ export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
 /** Maximum length of a record. A longer one shows wrong quotes or line ends. */
 const longestRecord = 4 * 1024 * 1024;
 
-/** Makes a parser of text that `SyntaxCheck` accepted. Papaparse's internal `Parser` also tells how much text waits. */
+/**
+ * Makes a parser of pieces of text that `createSyntaxCheck` has accepted. The incomplete record at the end of a piece
+ * waits for the next piece: only Papaparse's internal `Parser` tells where it begins.
+ */
 export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
   const parser = papaparse(dialect);
   let rest = '';
@@ -100,6 +103,7 @@ export function createSyntaxCheck(path: string, { delimiter, quotes }: Dialect) 
     line = lineAt(text, text.length - kept.length);
   }
 
+  /** Ends the check. @throws Problem `export.unclosed-quote` */
   function finish(): void {
     if (!isQuoted || kept === '"') return;
     throw new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
@@ -108,6 +112,7 @@ export function createSyntaxCheck(path: string, { delimiter, quotes }: Dialect) 
     });
   }
 
+  /** Checks text outside of quotes, up to the next quote or the end of the piece. */
   function checkOutside(text: string, start: number, end: number): void {
     // Most parts between quoted cells are a single delimiter.
     if (end === start + 1 && text[start] === delimiter) return;
@@ -136,6 +141,7 @@ export function createSyntaxCheck(path: string, { delimiter, quotes }: Dialect) 
     return character === delimiter || character === '\n' || character === '\r';
   }
 
+  /** Returns the number of the line at a position in the current piece. */
   function lineAt(text: string, end: number): number {
     return line + countLines(text, end);
   }

@@ -22,6 +22,7 @@ export type ExportAddress = AnyAddress &
     | { readonly kind: 'query'; readonly sql: string }
   );
 
+/** Replaces the query of a URL if it may contain a secret. */
 const withheld = '?…';
 
 /** Parses an address, or its stored text. @param folder base of a relative path @throws Problem `export.address` */
@@ -47,6 +48,7 @@ export function parseAddress(text: string, folder: string): ExportAddress {
   return { kind: 'file', path, text: path, name: basename(path), shown: path, canBeFetchedAgain: true };
 }
 
+/** Parses a web URL. Its text has no login, and no query that may contain a secret. */
 function httpAddress(text: string): ExportAddress {
   if (!URL.canParse(text)) {
     throw wrongAddress(

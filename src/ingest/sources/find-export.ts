@@ -54,6 +54,7 @@ export function requireValidPattern(address: ExportAddress): void {
 
 type DatedExport = FoundExport & { readonly modified: number };
 
+/** Matches names of hidden files, and of files that are still being written. */
 const unfinished = /^\.|\.(?:part|tmp|crdownload)$/i;
 
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
@@ -78,6 +79,7 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   return files;
 }
 
+/** Finds objects in S3. As in a folder, `*` does not match `/`. */
 async function matchingObjects(
   { bucket, key: pattern }: Extract<ExportAddress, { kind: 's3' }>,
   settings: S3Settings,

@@ -5,7 +5,9 @@ import type { RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 
 const connectMilliseconds = 15_000;
+/** Time without data after which the server counts as unreachable. */
 const silenceMilliseconds = 60_000;
+/** HTTP statuses after which a retry can help. */
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Opens an export at a web URL while `use` runs. `fetch` sends a login only to the host of the URL. */

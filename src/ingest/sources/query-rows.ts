@@ -35,6 +35,7 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
   }
 }
 
+/** Makes the COPY of a query. @throws the error of the database unless the text is one statement that reads */
 async function statementOf(client: PoolClient, sql: string): Promise<string> {
   const query = sql.trim().replace(/(?:\s*;)+$/, '');
   // A cursor accepts one statement, which reads, so text cannot close the parentheses below and leave the transaction.
@@ -52,6 +53,7 @@ async function statementOf(client: PoolClient, sql: string): Promise<string> {
 /** Turns an error of the query into a Problem. Errors in the middle of the rows quote cells, so those are hidden. */
 function asProblem(error: unknown): unknown {
   const { code, message = '' } = error as { code?: unknown; message?: string };
+  // Classes of errors that the query causes, such as 42 (names and syntax), 25 (writes) and 57014 (timeout).
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;
   const reason = /^(?:42|25|0A)/.test(code) ? message : `error ${code}`;
   const timedOut = code === '57014' ? `, which has no rows after ${longestMinutes} minutes` : '';

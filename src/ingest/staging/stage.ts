@@ -54,6 +54,7 @@ export async function stageExport(options: StagingOptions) {
 /** First number of the advisory lock for staging. The second number is a hash of the run's id. */
 const stagingLock = 730_591;
 
+/** Maximum number of malformed rows that a warning names. */
 const shownFaults = 3;
 
 type StagingFigures = ReturnType<typeof createFigures>;
@@ -157,11 +158,13 @@ function escaped(text = ''): string {
   return special.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found]!) : text;
 }
 
+/** Formats a list as an array of PostgreSQL. */
 function arrayOf(items: readonly string[]): string {
   const quoted = items.map((item) => (/["\\]/.test(item) ? item.replace(/["\\]/g, '\\$&') : item));
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
 }
 
+/** Marks the run as staged. @throws Problem `run.ended` if the run was cancelled meanwhile */
 async function finishStaging(
   client: PoolClient,
   runId: string,

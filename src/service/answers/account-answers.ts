@@ -27,6 +27,7 @@ export function readHealth(answer: HttpAnswer, endpoint: Endpoint): { readonly c
   return { credentialWorks: data.is_logged_in !== false && data.healthy !== false };
 }
 
+/** True for a body that says no more than success: `true`, or text that is neither JSON nor a web page. */
 function isPlain(body: Buffer): boolean {
   const value = readJson(body);
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;

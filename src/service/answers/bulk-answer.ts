@@ -141,6 +141,7 @@ type PersonOfAnswer =
   /** The invalid member and its expected type, without the value. */
   | { readonly unreadable: string };
 
+/** Reads a person. Wrong types make identifying members an error, and any other member missing. */
 export function readPerson(element: unknown): PersonOfAnswer {
   if (!isJsonObject(element)) return { unreadable: 'the element is no object' };
   for (const member of identifyingMembers) {
@@ -156,6 +157,7 @@ const identifyingMembers = Object.entries<Shape[string]>(personShape).flatMap(([
   type === 'id' || type === 'identifying' ? [member] : [],
 );
 
+/** Reads the members of a shape. Those with a value of a wrong type are added to `unread`. */
 function readMembers(value: JsonObject, shape: Shape, prefix: string, unread: Set<string>): JsonObject {
   const read: Record<string, unknown> = {};
   for (const member in shape) {
@@ -169,6 +171,7 @@ function readMembers(value: JsonObject, shape: Shape, prefix: string, unread: Se
   return read;
 }
 
+/** Reads a value of a type. Undefined if it has another type, or is empty. */
 function readMember(value: unknown, type: Shape[string], name: string, unread: Set<string>): unknown {
   switch (type) {
     case 'id':
@@ -200,6 +203,7 @@ function readMember(value: unknown, type: Shape[string], name: string, unread: S
   );
 }
 
+/** Returns the elements of a list that can be read. If some cannot, the list is added to `unread`. */
 function elementsOf(
   value: unknown,
   name: string,
@@ -285,7 +289,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   };
 }
 
-/** Fields that can contradict a row. Former employers cannot. */
+/** Fields that can contradict a row; former employers cannot. Without one of them, a person is only partly read. */
 const contradicting = new Set([
   'personal_emails',
   'organization',
@@ -302,6 +306,7 @@ const contradicting = new Set([
 /** Maximum number of matches that are read, because the work grows with the square of the number. */
 const maxMatches = 100;
 
+/** Reads at most `maxMatches` people, in the order of the answer. */
 function readMatches(all: readonly unknown[]) {
   const unreadableMatches: { readonly index: number; readonly reason: string }[] = [];
   const unread = new Set<string>();

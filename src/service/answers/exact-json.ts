@@ -4,8 +4,8 @@ import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Parses JSON, also JSON in a JSON string (observed with 429), without text that PostgreSQL refuses. An integer
- * `request_id` becomes a text. Undefined if the body is not JSON.
+ * Parses a JSON body, also JSON in a JSON string (observed with 429). Undefined if the body is not JSON. U+FFFD
+ * replaces NUL and lone surrogates, which PostgreSQL refuses. An integer `request_id` becomes exact text.
  */
 export function readJson(body: Buffer): unknown {
   const outer = parse(body.toString('utf8').replace(/^\ufeff/, ''));
@@ -31,6 +31,7 @@ function parse(text: string): unknown {
 /** Maximum depth of nested values. Data of a person is never nested deeper. */
 const deepest = 16;
 
+/** Replaces NUL and lone surrogates in texts by U+FFFD, and levels deeper than `deepest` by null. */
 function storable(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\u0000', '\ufffd');
   if (typeof value !== 'object' || value === null) return value;
@@ -41,7 +42,7 @@ function storable(value: unknown, depth: number): unknown {
   );
 }
 
-/** Returns a value without null, rounded numbers and deep levels. Undefined if nothing is left. */
+/** Returns a value without null, rounded numbers, and levels below `deepest`. Undefined if nothing is left. */
 export function tidyJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
   if (value === null) return undefined;
@@ -88,6 +89,7 @@ export function readCredits(value: unknown): {
   return { credits, problem: credits === undefined ? problemOf(value, text) : undefined };
 }
 
+/** Explains why a value is no usable price. */
 function problemOf(value: unknown, text: string): CreditsProblem {
   if (value === undefined || value === null) return 'absent';
   return Number(text) >= firstTooLarge ? 'too-large' : 'unreadable';

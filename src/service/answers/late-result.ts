@@ -66,6 +66,7 @@ const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|proce
 
 /** Maximum number of people that are read from a payload. A call is for ten people, and the limit bounds the work. */
 const maxPeople = 1_000;
+/** Maximum number of phones, and of e-mails, that are read for a person. */
 const maxOfOnePerson = 100;
 
 /**
@@ -101,6 +102,7 @@ export function readLateResult(body: Buffer) {
   };
 }
 
+/** Reads an entry of `people`. @param bodyStatus status of the whole payload */
 function deliveredPerson(
   { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: z.infer<typeof personSchema>,
   bodyStatus: string | null | undefined,
@@ -124,6 +126,7 @@ function deliveredPerson(
   };
 }
 
+/** Reads a phone; none without a number. Names with `_cd` come first. */
 function readPhone(element: unknown): DeliveredPhone[] {
   const phone = phoneSchema.safeParse(element).data;
   if (!phone?.raw_number?.trim() && !phone?.sanitized_number?.trim()) return [];
@@ -182,6 +185,7 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
     : { state: 'pending', retryAfterSeconds: undefined, rateLimits };
 }
 
+/** Reads a refused poll as `pending` or `gone`. @throws ServiceFailure if the refusal is about something else */
 function readPollRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   const failure = mapFailure(answer, endpoint);
   const { codes, retryAfterSeconds, rateLimits } = failure;

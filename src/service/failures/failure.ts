@@ -49,12 +49,16 @@ export class ServiceFailure extends Problem {
   }
 }
 
+/**
+ * Adapts a disposition: an uncertain free call is retried, and a rejected call that may have been billed is unknown.
+ */
 function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean): Disposition {
   // A free call may be repeated, whatever its result was.
   if (disposition === 'unknown' && !mayHaveBeenBilled) return 'retry';
   return disposition === 'reject' && mayHaveBeenBilled ? 'unknown' : disposition;
 }
 
+/** Chooses the next step of the operator, by whether the call may have been billed. */
 function nextOf(kind: FailureKind, mayBeBilled: boolean, { paid }: Endpoint): string {
   if (kind.mayHaveBeenBilled && !paid) return nothingBilled;
   // If a call may have been billed, its rows become unknown and not rejected, so the next step is different.

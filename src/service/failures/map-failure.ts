@@ -54,6 +54,7 @@ function processedBy(status: number, body: unknown): string | undefined {
   return status >= 300 && (hasPeople || isBilled) ? 'the body has people or credits' : undefined;
 }
 
+/** Chooses the type of a failure by the status and the codes. */
 function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
   if (status >= 500) return 'server-error';
   // This check precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
@@ -114,8 +115,8 @@ function typeAfterSending(code: string): FailureType {
   return 'connection-lost';
 }
 
-/** Maximum pause that is obeyed: the service's longest rate window. A longer pause is a fault of the service. */
-const longestSeconds = 86_400;
+/** Maximum pause: the service's longest rate window. A longer requested pause is shortened to this. */
+const maxPauseSeconds = 86_400;
 
 const httpDate = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/i;
 
@@ -137,9 +138,10 @@ export function readRetryAfter(
   const asked = [readHeader(headerValue(headers, 'retry-after')?.trim(), now), ...named];
   const usable = asked.filter((value) => value !== undefined && !Number.isNaN(value));
   if (usable.length === 0) return undefined;
-  return Math.min(Math.max(Math.ceil(Math.max(...usable.map(Number))), 0), longestSeconds);
+  return Math.min(Math.max(Math.ceil(Math.max(...usable.map(Number))), 0), maxPauseSeconds);
 }
 
+/** Reads seconds from `retry-after`, which can also be a date. Undefined if it is neither. */
 function readHeader(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
