@@ -170,6 +170,7 @@ class PageWait {
     if (this.wakes === wakesBefore) this.end ??= this.#untilWoken(wakesBefore, milliseconds, reason);
   }
 
+  /** Waits for the time or a signal. The run is told about waits of a minute or more. */
   async #untilWoken(wakesBefore: number, milliseconds: number, reason: string): Promise<void> {
     this.reason = reason;
     this.#onBegin();

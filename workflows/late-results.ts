@@ -46,6 +46,7 @@ export class LateResults {
     this.#isDelivered = true;
   }
 
+  /** Runs the sync activity now. */
   async sync(): Promise<void> {
     this.#isDelivered = false;
     this.status = await this.#options.settle(`${this.#summary()}: empty the inbox, poll what is due`);

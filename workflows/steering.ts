@@ -68,6 +68,7 @@ function acceptApproval(run: RunState): void {
   });
 }
 
+/** Adds the updates `pause` and `resume`, which return when the tables have the new status. */
 function acceptPauseAndResume(run: RunState): void {
   const pause = async (why: OperatorReason): Promise<void> => {
     // A paused run keeps its first reason, which names the next step, such as to correct a refused credential.

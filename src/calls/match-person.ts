@@ -163,6 +163,7 @@ function tryAgain(seconds: number): string {
   return `try again ${when}; enrich usage shows the calls that are left`;
 }
 
+/** The rate windows that calls of `enrich match` count in. */
 function matchesOf({ service }: MatchDependencies): RateScope {
   return { service, scope: matchScope };
 }

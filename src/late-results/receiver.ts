@@ -167,6 +167,7 @@ async function drain(server: FastifyInstance): Promise<void> {
   clearTimeout(deadline);
 }
 
+/** Answers a refusal. A 503 tells the sender to try again after ten seconds. */
 function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): FastifyReply {
   if (statusCode === 503) reply.header('retry-after', '10');
   // The connection is closed, because Node would read the unread rest of this body as the next request.
@@ -226,6 +227,7 @@ export class WakeUps {
     await Promise.race([rung, new Promise((resolve) => setTimeout(resolve, closeMilliseconds).unref())]);
   }
 
+  /** Wakes a run, and stores the time for the pause before its next wake-up. */
   async #ring(runId: string): Promise<void> {
     this.#waiting.delete(runId);
     this.#wokenAt.set(runId, performance.now());

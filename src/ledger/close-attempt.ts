@@ -61,6 +61,7 @@ function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
     answered_at = clock_timestamp()`;
 }
 
+/** Credits as decimal text for SQL; null: unknown. */
 function decimalOf(credits: Credits | undefined): string | null {
   return credits === undefined ? null : formatCredits(credits);
 }

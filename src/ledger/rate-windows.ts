@@ -203,6 +203,7 @@ export function toSlotWait(wait: SqlSlotWait): SlotWait {
   return { milliseconds: Math.max(1, Math.ceil(wait.milliseconds)), reason: reasonOf(wait) };
 }
 
+/** Why a call must wait, in words for the operator. */
 function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SqlSlotWait): string {
   switch (cause) {
     case 'paused':

@@ -160,6 +160,7 @@ function inputOf(filePath: string, database: Dataset): Dataset {
   }
 }
 
+/** Names the warehouse by OpenLineage's naming rules. */
 function databaseOf(databaseUrl: string): Dataset {
   const { hostname, port, pathname } = new URL(databaseUrl);
   return { namespace: `postgres://${hostname || 'localhost'}:${port || '5432'}`, name: pathname.slice(1) };

@@ -41,10 +41,12 @@ export class Notifier {
     this.#settings = settings;
   }
 
+  /** Sends due events now, and then every five seconds. */
   start(): void {
     this.#sending = this.#sendAndWait();
   }
 
+  /** Sends the last due events, for at most fifteen seconds. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

@@ -137,6 +137,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     limit ${runsShown}`,
 };
 
+/** Reads the free and used slots in all rate windows of each endpoint. */
 async function readWindows(
   transaction: Transaction<Tables>,
   { service, rateLimits }: AdmissionLimits,
@@ -202,6 +203,7 @@ async function readMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promi
   return registry;
 }
 
+/** Adds a metric with one series per row and, if it has several values, per value (label `state`). */
 function setGauge(
   registry: Registry,
   name: string,

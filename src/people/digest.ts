@@ -148,6 +148,7 @@ async function takeOldest(transaction: Transaction<Tables>, limit: number): Prom
   return rows;
 }
 
+/** Digests these entries together. A contact has its source as `owner`, a person its service, an answer its attempt. */
 async function digestEntries(
   transaction: Transaction<Tables>,
   database: Kysely<Tables>,

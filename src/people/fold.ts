@@ -236,10 +236,12 @@ const ranks = [
   ['position', 0],
 ] as const;
 
+/** A rank or position; `missing` if there is none. */
 function numberOf(value: unknown, missing = 0): number {
   return typeof value === 'number' ? value : missing;
 }
 
+/** Compares by code units, so that the order is the same in every locale. */
 function compareTexts(one: unknown, other: unknown): number {
   const [a, b] = [String(one), String(other)];
   return a < b ? -1 : Number(a > b);

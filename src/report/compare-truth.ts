@@ -151,6 +151,7 @@ function compareField(field: ComparedField, people: readonly ComparedPerson[]): 
   };
 }
 
+/** True if two values are equal except for their spelling. */
 function isSame(field: ComparedField, one: string, other: string): boolean {
   if (field !== 'organization_domain') return sameValue(field, one, other);
   return (parseDomain(one) ?? one) === (parseDomain(other) ?? other);

@@ -98,6 +98,7 @@ export async function readCalls(
   };
 }
 
+/** Counts the late results of a run. Seconds are from the answer of a call to its delivery. */
 export async function readLateResults(
   database: Kysely<Tables>,
   runId: string,

@@ -179,7 +179,7 @@ export async function runsWaitingForBudget(warehouse: Warehouse, budgetId: strin
   return waiting.rows.map((row) => row.run_id);
 }
 
-/** Adds a warning that the plan and `enrich status` show. */
+/** Adds a warning about the export, which the plan shows. */
 export async function addWarning(
   transaction: Transaction<Tables>,
   runId: string,

@@ -212,6 +212,7 @@ function uncertain(sets: readonly PricedSet[]): LateBill {
   return { credits: max(...sets.map(({ credits }) => credits)), certain: false, deliveries: 1 };
 }
 
+/** True if all results of one set are in the other. */
 function isIn(part: PricedSet, whole: PricedSet): boolean {
   return [...part.results].every((result) => whole.results.has(result));
 }

@@ -164,6 +164,7 @@ function unmetCoverage(
   });
 }
 
+/** Share of readable rows that have a value in the field, from 0 to 1. */
 function coverageOf({ rows, malformed, filled }: ExportProfile, field: string): number {
   return rows === malformed ? 0 : (filled[field] ?? 0) / (rows - malformed);
 }
