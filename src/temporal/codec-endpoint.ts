@@ -24,7 +24,6 @@ export interface CodecEndpointSettings {
   readonly origins: readonly string[];
   readonly token: string | undefined;
 }
-export type RunningCodecEndpoint = Awaited<ReturnType<typeof startCodecEndpoint>>;
 
 /** Serves Temporal's remote codec protocol, without a log: payloads contain the data that encryption protects. */
 export async function startCodecEndpoint({ codec, listen, origins, token }: CodecEndpointSettings) {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Scenario } from '../../src/sandbox/faults.ts';
-import { TestSystem } from '../helpers/system/test-system.ts';
+import { sum, TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { startTcpProxy } from '../helpers/servers/tcp-proxy.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -23,10 +23,6 @@ async function closedCallOf(runId: string): Promise<string[]> {
   const rows = await system.warehouse.query<{ attempt_id: string }>`
     select attempt_id from enrichment.attempts where run_id = ${runId} and status = 'settled' limit 1`;
   return rows.map(({ attempt_id: attemptId }) => attemptId);
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 it('if the service refuses one person, only this person is rejected; a call refused with 429 is repeated', async () => {

@@ -21,6 +21,7 @@ const server = {
   LATE_RESULTS_POLL_AFTER: '15s',
   LATE_RESULTS_DEADLINE: '120s',
 };
+const often = { interval: 20 };
 
 beforeEach(() => system.sandbox.faults.set({}));
 
@@ -132,7 +133,7 @@ it('SIGTERM under load ends receiver and worker without a lost delivery or a cal
   const worker = begin(['worker']);
   const earlier = system.sandbox.log.bill().calls;
   const running = reveal(system.sample(60));
-  await until(() => deliveriesOfCallsAfter(earlier).length > 10);
+  await expect.poll(() => deliveriesOfCallsAfter(earlier).length, often).toBeGreaterThan(10);
   const receiver = begun[0]!;
   receiver.kill('SIGTERM');
   worker.kill('SIGTERM');
@@ -152,10 +153,10 @@ it('the receiver accepts deliveries while Temporal is stopped, and the run conti
   await system.startWorker(server);
   const earlier = system.sandbox.log.bill().calls;
   const running = reveal(system.sample(60));
-  await until(() => deliveriesOfCallsAfter(earlier).length > 0);
+  await expect.poll(() => deliveriesOfCallsAfter(earlier).length, often).toBeGreaterThan(0);
   system.signalTemporal('SIGSTOP');
   const before = deliveriesOfCallsAfter(earlier).length;
-  await until(() => deliveriesOfCallsAfter(earlier).length > before + 2);
+  await expect.poll(() => deliveriesOfCallsAfter(earlier).length, often).toBeGreaterThan(before + 2);
   const during = deliveriesOfCallsAfter(earlier).slice(before);
   system.signalTemporal('SIGCONT');
   expect(during.every(({ status }) => status === 200)).toBe(true);
@@ -222,7 +223,3 @@ it('no key, token, e-mail, name or phone number reaches logs, errors, metrics or
   expect([...new Set(secrets)].filter(isWritten)).toEqual([]);
   await expectPromisesKept(system);
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
-}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
-import { TestSystem } from '../helpers/system/test-system.ts';
+import { sum, TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const system = await TestSystem.ofFile({ latency: 20, worker: true });
@@ -17,10 +17,6 @@ function sinceNow(): () => { calls: number; credits: number } {
     const { calls, credits } = system.sandbox.log.bill();
     return { calls: calls - before.calls, credits: Number(credits) - Number(before.credits) };
   };
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 /** Expects that enrich report writes the run as JSON, Markdown and HTML. */

@@ -5,7 +5,7 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { projectFile } from '../../src/files/project-file.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/play-run.ts';
-import { TestSystem } from '../helpers/system/test-system.ts';
+import { sum, TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 const patient = { interval: 50 };
@@ -97,7 +97,7 @@ it('no person is billed twice although the process of the run is killed at each 
   await killAt('recorded:5', resume);
   const again = (await system.hereAlone(resume)).facts();
   expect(again.status).toBe('finished');
-  expect(Object.values(again.outcomes).reduce((sum, count) => sum + count, 0)).toBe(people);
+  expect(sum(again.outcomes)).toBe(people);
   expect(await runs()).toHaveLength(before + 1);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
@@ -166,17 +166,8 @@ describe('with a worker of a server', () => {
   });
 
   it('enrich status shows that a run has lost its workflow, and enrich resume continues the run', async () => {
-    const command = [
-      'run',
-      system.sample(30),
-      '--yes',
-      '--json',
-      '--max-credits',
-      '12',
-      '--on-budget',
-      'pause',
-    ];
-    const { run_id: runId } = (await system.here(command)).facts();
+    const command = ['run', system.sample(30), '--yes', '--json', '--max-credits', '12'];
+    const { run_id: runId } = (await system.here([...command, '--on-budget', 'pause'])).facts();
     await system.terminateWorkflow(runId);
     const raised = await system.here(['budget', 'set', `run:${runId}`, 'none']);
     expect(raised.stdout).toContain(`without a worker: enrich resume ${runId}`);

@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { metricNames } from '../helpers/outputs/metrics-fixture.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/outputs/promql.ts';
@@ -12,8 +9,6 @@ const limit = { calls: 20, seconds: 5 };
 const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
 
 it('two workers share one rate limit although one is killed and replaced', async () => {
-  const file = join(system.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people: 500, seed: 5 })].join(''));
   const shared = {
     RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
     ENRICH_HEARTBEAT_SECONDS: '3',
@@ -21,7 +16,7 @@ it('two workers share one rate limit although one is killed and replaced', async
   };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
   const killed = system.begin(['worker'], shared);
-  const run = system.here(['run', file, '--yes', '--json'], shared);
+  const run = system.here(['run', system.sample(500, 5), '--yes', '--json'], shared);
 
   await expect.poll(() => system.sandbox.log.bill().calls, { interval: 100 }).toBeGreaterThan(22);
   killed.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { alignCall } from '../helpers/invented/align-call.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
@@ -140,60 +140,58 @@ it('reordered, dropped or added people in a correct answer never give a row anot
   );
 });
 
-describe('a field with a wrong type', () => {
-  const domain = fc.constantFrom('orbit.example', 'orbit.test', 'fjord.example');
-  const row: fc.Arbitrary<Identity> = fc.record(
-    {
-      firstName: fc.constant('Ada'),
-      lastName: fc.constant('Novak'),
-      organizationName: company,
-      domain,
-      email,
-    },
-    { requiredKeys: ['firstName', 'lastName'] },
+const domain = fc.constantFrom('orbit.example', 'orbit.test', 'fjord.example');
+const row: fc.Arbitrary<Identity> = fc.record(
+  {
+    firstName: fc.constant('Ada'),
+    lastName: fc.constant('Novak'),
+    organizationName: company,
+    domain,
+    email,
+  },
+  { requiredKeys: ['firstName', 'lastName'] },
+);
+const wire = fc.record({
+  id: fc.constant('1'),
+  first_name: fc.constant('Ada'),
+  last_name: fc.constant('Novak'),
+  email: fc.option(email),
+  personal_emails: fc.option(fc.array(email, { maxLength: 2 })),
+  organization: fc.option(fc.record({ name: company, primary_domain: fc.option(domain) })),
+  contact: fc.option(
+    fc.record({
+      email: fc.option(email),
+      organization_name: fc.option(company),
+      contact_emails: fc.constant([]),
+    }),
+  ),
+  employment_history: fc.array(fc.record({ organization_name: company }), { maxLength: 2 }),
+});
+const path = fc.constantFrom(
+  ...'id first_name email personal_emails organization organization.name organization.primary_domain'.split(
+    ' ',
+  ),
+  ...'contact contact.email contact.organization_name employment_history'.split(' '),
+);
+
+/** Replaces the field at the path in a person, if the field has a value. */
+function replaced(whole: object, [member = '', ...rest]: readonly string[], value: unknown): object {
+  const own = (whole as Readonly<Record<string, unknown>>)[member];
+  if (own === null || own === undefined) return whole;
+  return { ...whole, [member]: rest.length === 0 ? value : replaced(own, rest, value) };
+}
+
+function isAccepted(own: Identity, whole: object): boolean {
+  const { matches: read } = bulkAnswer({ matches: [whole], credits_consumed: 1 });
+  return alignCall([own], read).rows[0]!.outcome === 'enriched';
+}
+
+it('a field of the wrong type never makes a row accept a person that it refuses with a correct field', () => {
+  fc.assert(
+    fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
+      const damaged = replaced(whole, at.split('.'), value);
+      expect(isAccepted(own, damaged) && !isAccepted(own, whole)).toBe(false);
+    }),
+    { numRuns },
   );
-  const wire = fc.record({
-    id: fc.constant('1'),
-    first_name: fc.constant('Ada'),
-    last_name: fc.constant('Novak'),
-    email: fc.option(email),
-    personal_emails: fc.option(fc.array(email, { maxLength: 2 })),
-    organization: fc.option(fc.record({ name: company, primary_domain: fc.option(domain) })),
-    contact: fc.option(
-      fc.record({
-        email: fc.option(email),
-        organization_name: fc.option(company),
-        contact_emails: fc.constant([]),
-      }),
-    ),
-    employment_history: fc.array(fc.record({ organization_name: company }), { maxLength: 2 }),
-  });
-  const path = fc.constantFrom(
-    ...'id first_name email personal_emails organization organization.name organization.primary_domain'.split(
-      ' ',
-    ),
-    ...'contact contact.email contact.organization_name employment_history'.split(' '),
-  );
-
-  /** Replaces the field at the path in a person, if the field has a value. */
-  function replaced(whole: object, [member = '', ...rest]: readonly string[], value: unknown): object {
-    const own = (whole as Readonly<Record<string, unknown>>)[member];
-    if (own === null || own === undefined) return whole;
-    return { ...whole, [member]: rest.length === 0 ? value : replaced(own, rest, value) };
-  }
-
-  function isAccepted(own: Identity, whole: object): boolean {
-    const { matches: read } = bulkAnswer({ matches: [whole], credits_consumed: 1 });
-    return alignCall([own], read).rows[0]!.outcome === 'enriched';
-  }
-
-  it('a field of the wrong type never makes a row accept a person that it refuses with a correct field', () => {
-    fc.assert(
-      fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
-        const damaged = replaced(whole, at.split('.'), value);
-        expect(isAccepted(own, damaged) && !isAccepted(own, whole)).toBe(false);
-      }),
-      { numRuns },
-    );
-  });
 });

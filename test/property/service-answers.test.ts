@@ -220,44 +220,42 @@ it('every broken connection is mapped to a failure, which is possibly billed if 
   );
 });
 
-describe('the exact values of an answer', () => {
-  const exactId = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-  const millionths = fc.bigInt({ min: 0n, max: 10n ** 15n });
-  const decimal = (value: bigint) => `${value / 1_000_000n}.${String(value % 1_000_000n).padStart(6, '0')}`;
+const exactId = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const millionths = fc.bigInt({ min: 0n, max: 10n ** 15n });
+const decimal = (value: bigint) => `${value / 1_000_000n}.${String(value % 1_000_000n).padStart(6, '0')}`;
 
-  /** Draws members beside the request id and the credits, with other names. */
-  const others = fc
-    .array(
-      fc.tuple(
-        fc.string().filter((name) => !names.includes(name)),
-        json,
-      ),
-      { maxLength: 4 },
-    )
-    .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
+/** Draws members beside the request id and the credits, with other names. */
+const others = fc
+  .array(
+    fc.tuple(
+      fc.string().filter((name) => !names.includes(name)),
+      json,
+    ),
+    { maxLength: 4 },
+  )
+  .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
 
-  it('request id and credits of a bulk answer are read exactly, whatever else is in the answer', () => {
-    fc.assert(
-      fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
-        const answer = bulkAnswer(
-          `{${before}"request_id": ${id} ,${after}"credits_consumed":${decimal(credits)},"matches":[null]}`,
-        );
-        expect([answer.requestId, answer.creditsConsumed]).toEqual([String(id), credits]);
-      }),
-    );
-  });
+it('request id and credits of a bulk answer are read exactly, whatever else is in the answer', () => {
+  fc.assert(
+    fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
+      const answer = bulkAnswer(
+        `{${before}"request_id": ${id} ,${after}"credits_consumed":${decimal(credits)},"matches":[null]}`,
+      );
+      expect([answer.requestId, answer.creditsConsumed]).toEqual([String(id), credits]);
+    }),
+  );
+});
 
-  it('request id and credits of a poll answer stay exact in the delivery that is made of the answer', () => {
-    fc.assert(
-      fc.property(exactId, millionths, others, (id, credits, before) => {
-        const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
-        const body = `{"webhook_status":"failed","webhook_result": ${delivery} }`;
-        const poll = readPollAnswer(readAnswer(body), endpoint);
-        const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
-        expect([late?.requestId, late?.creditsConsumed]).toEqual([String(id), credits]);
-      }),
-    );
-  });
+it('request id and credits of a poll answer stay exact in the delivery that is made of the answer', () => {
+  fc.assert(
+    fc.property(exactId, millionths, others, (id, credits, before) => {
+      const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
+      const body = `{"webhook_status":"failed","webhook_result": ${delivery} }`;
+      const poll = readPollAnswer(readAnswer(body), endpoint);
+      const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
+      expect([late?.requestId, late?.creditsConsumed]).toEqual([String(id), credits]);
+    }),
+  );
 });
 
 it('for any webhook body, readLateResult() returns valid data or undefined', () => {

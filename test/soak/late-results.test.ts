@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { countActions } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
@@ -41,8 +38,6 @@ it(
       LATE_RESULTS_DEADLINE: '10m',
       RATE_LIMITS: 'unlimited',
     };
-    const file = join(system.directory, 'contacts.csv');
-    writeFileSync(file, [...sampleExport({ people, seed: 9 })].join(''));
     const worker = system.begin(['worker'], server);
     let over = false;
     let kills = 0;
@@ -55,7 +50,10 @@ it(
         await receiver.ended;
       }
     })();
-    const running = system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
+    const running = system.enrich(
+      ['run', system.sample(people, 9), '--yes', '--json', '--reveal', 'phone'],
+      server,
+    );
     await sleep(15_000);
     system.signalTemporal('SIGSTOP');
     await sleep(standstillSeconds * 1_000);

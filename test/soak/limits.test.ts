@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem, type RunningCommand } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -11,8 +8,7 @@ it(
   { timeout: 150_000 },
   async () => {
     const system = await TestSystem.open({ latency: 100, rateLimits: '20/minute' });
-    const file = join(system.directory, 'contacts.csv');
-    writeFileSync(file, [...sampleExport({ people: 400, seed: 903 })].join(''));
+    const file = system.sample(400, 903);
     const started = Date.now();
     const ended = await system.enrich(['run', file, '--yes', '--json'], { RATE_LIMITS: 'unlimited' });
     const { calls, refused } = system.sandbox.log.bill();
@@ -41,8 +37,7 @@ it(
     const perWindow = 20;
     const windowSeconds = 10;
     const system = await TestSystem.open({ latency: 50, rateLimits: `${perWindow}/${windowSeconds}s` });
-    const file = join(system.directory, 'contacts.csv');
-    writeFileSync(file, [...sampleExport({ people: 1_400, seed: 904 })].join(''));
+    const file = system.sample(1_400, 904);
     const shared = { ...system.sharedTemporal(), RATE_LIMITS: `${perWindow}/${windowSeconds}s` };
     const begin = (): RunningCommand => system.begin(['worker'], shared);
     const workers = [begin(), begin(), begin()];

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 export interface Rule {
@@ -13,7 +13,8 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
 
-const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+/** Reads a file of the project. */
+export const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 
 /** Reads the product's alerts. */
 export function readRules(): readonly Rule[] {
@@ -24,22 +25,6 @@ export function readRules(): readonly Rule[] {
 /** Reads the panels of the product's dashboard. */
 export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
-}
-
-/** The expected state of one alert at one time; without `exp_alerts` the alert must not fire. */
-interface AlertExpectation {
-  readonly alertname: string;
-  readonly exp_alerts?: readonly unknown[];
-}
-
-/** Reads all expectations in test/alerts. */
-export function readAlertExpectations(): readonly AlertExpectation[] {
-  return readdirSync(new URL('../../alerts', import.meta.url)).flatMap((name) => {
-    const { tests } = parse(read(`test/alerts/${name}`)) as {
-      tests: { alert_rule_test: AlertExpectation[] }[];
-    };
-    return tests.flatMap((test) => test.alert_rule_test);
-  });
 }
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);

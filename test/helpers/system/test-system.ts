@@ -330,6 +330,11 @@ export class TestSystem {
   }
 }
 
+/** Adds up counts, such as the outcomes of a run. */
+export function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
 function withFacts(ended: Omit<EndedCommand, 'facts'>): EndedCommand {
   return {
     ...ended,

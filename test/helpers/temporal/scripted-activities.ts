@@ -208,7 +208,6 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
         open: this.plan.people - asked,
       },
       calls: this.batches.length,
-      max_credits: null,
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
     };
   }

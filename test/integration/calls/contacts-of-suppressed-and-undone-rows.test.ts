@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lookupRequestOf, openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -27,66 +27,64 @@ import { expectRebuildEqual } from '../../helpers/database/contents.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
-describe('a contact with a suppressed newest row', () => {
-  const ada = { firstName: 'Ada', lastName: 'Novak' };
-  const former = (contactId: string) => ({ ...ada, email: `ada.${contactId}@one.example`, contactId });
-  const zoe = { firstName: 'Zoe', lastName: 'Quist' };
-  const heir = (contactId: string) => ({ ...zoe, email: `zoe.${contactId}@two.example`, contactId });
-  const enriched = (row: StagedRow) => playRun(warehouse, [row], [personOf(row)], { source: 'crm' });
+const adaNovak = { firstName: 'Ada', lastName: 'Novak' };
+const former = (contactId: string) => ({ ...adaNovak, email: `ada.${contactId}@one.example`, contactId });
+const zoeQuist = { firstName: 'Zoe', lastName: 'Quist' };
+const heir = (contactId: string) => ({ ...zoeQuist, email: `zoe.${contactId}@two.example`, contactId });
+const enriched = (row: StagedRow) => playRun(warehouse, [row], [personOf(row)], { source: 'crm' });
 
-  const listed = (email: string): Promise<unknown> => addToSuppressionList(warehouse, `email:${email}`);
+const listed = (email: string): Promise<unknown> => addToSuppressionList(warehouse, `email:${email}`);
 
-  it.each(['opted out', 'on the suppression list', 'put on the suppression list after the plan'])(
-    'a contact loses its person if a newer suppressed row names another person (%s); an undo restores it',
-    async (how) => {
-      const contactId = `heir-${how.length}`;
-      await enriched(former(contactId));
-      if (how === 'on the suppression list') await listed(heir(contactId).email);
-      const row = { ...heir(contactId), optedOut: how === 'opted out' };
-      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
-      if (how === 'put on the suppression list after the plan') {
-        await listed(heir(contactId).email);
-        const { options } = await getRun(warehouse, runId);
-        await openPage(warehouse, runId, 1, lookupRequestOf(options));
-      }
-      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-      await reconcileContacts(warehouse, runId, noSignal);
-      expect(await contact(contactId)).toBeUndefined();
-      expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
-      await endRun(warehouse, runId, 'finished', undefined);
-      await undoRun(warehouse, runId, testNote, noSignal);
-      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
-    },
-  );
+it.each(['opted out', 'on the suppression list', 'put on the suppression list after the plan'])(
+  'a contact loses its person if a newer suppressed row names another person (%s); an undo restores it',
+  async (how) => {
+    const contactId = `heir-${how.length}`;
+    await enriched(former(contactId));
+    if (how === 'on the suppression list') await listed(heir(contactId).email);
+    const row = { ...heir(contactId), optedOut: how === 'opted out' };
+    const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+    if (how === 'put on the suppression list after the plan') {
+      await listed(heir(contactId).email);
+      const { options } = await getRun(warehouse, runId);
+      await openPage(warehouse, runId, 1, lookupRequestOf(options));
+    }
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+    await reconcileContacts(warehouse, runId, noSignal);
+    expect(await contact(contactId)).toBeUndefined();
+    expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
+    await endRun(warehouse, runId, 'finished', undefined);
+    await undoRun(warehouse, runId, testNote, noSignal);
+    expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+  },
+);
 
-  it.each([[[former, heir]], [[heir, former]]])(
-    'a contact loses its person if a run has two rows of its CRM record with different people (order %#)',
-    async (people) => {
-      const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
-      await enriched(former(id));
-      await enriched({ ...heir(id), contactId: `${id}-elsewhere` });
-      const rows = people.map((rowOf) => rowOf(id));
-      const runId = await runningRunOf(warehouse, rows, { source: 'crm' });
-      expect(await outcomesOf(warehouse, runId)).toEqual(['duplicate', 'duplicate']);
-      await reconcileContacts(warehouse, runId, noSignal);
-      expect(await contact(id)).toBeUndefined();
-    },
-  );
+it.each([[[former, heir]], [[heir, former]]])(
+  'a contact loses its person if a run has two rows of its CRM record with different people (order %#)',
+  async (people) => {
+    const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
+    await enriched(former(id));
+    await enriched({ ...heir(id), contactId: `${id}-elsewhere` });
+    const rows = people.map((rowOf) => rowOf(id));
+    const runId = await runningRunOf(warehouse, rows, { source: 'crm' });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['duplicate', 'duplicate']);
+    await reconcileContacts(warehouse, runId, noSignal);
+    expect(await contact(id)).toBeUndefined();
+  },
+);
 
-  it.each(['opted out', 'on the suppression list'])(
-    'a contact keeps its person if its newer, suppressed row names the same person (%s)',
-    async (how) => {
-      const contactId = `same-${how.length}`;
-      await enriched(former(contactId));
-      if (how === 'on the suppression list') await listed(former(contactId).email);
-      const row = { ...former(contactId), optedOut: how === 'opted out' };
-      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
-      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-      expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
-      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
-    },
-  );
-});
+it.each(['opted out', 'on the suppression list'])(
+  'a contact keeps its person if its newer, suppressed row names the same person (%s)',
+  async (how) => {
+    const contactId = `same-${how.length}`;
+    await enriched(former(contactId));
+    if (how === 'on the suppression list') await listed(former(contactId).email);
+    const row = { ...former(contactId), optedOut: how === 'opted out' };
+    const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+    expect(await reconcileContacts(warehouse, runId, noSignal)).toEqual({ filled: 0, withdrawn: 0 });
+    expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+  },
+);
 
 it('a personal e-mail on the suppression list in an answer suppresses the row and removes the answer', async () => {
   await addToSuppressionList(warehouse, 'email:ada.private@home.example');
@@ -138,38 +136,40 @@ it('a contact of two runs gets the person of the run that began later, also if t
   expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
 });
 
-describe('the contact of an undone run when the undo is reverted', () => {
-  const ada = { email: 'ada@revert.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reverted' };
-  const runOf = (row: StagedRow, source: string) =>
-    playRun(warehouse, [row], [personOf(row)], { source, freshness: neverFresh });
-  const decisionsOf = (contacts: string) => warehouse.query`
-    select contact_id, person_key, evidence, asked, run_id, row_number
-    from contacts where contact_id like ${`${contacts}%`} order by contact_id`;
+const restored = { email: 'ada@revert.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reverted' };
+const runOf = (row: StagedRow, source: string) =>
+  playRun(warehouse, [row], [personOf(row)], { source, freshness: neverFresh });
+const decisionsOf = (contacts: string) => warehouse.query`
+  select contact_id, person_key, evidence, asked, run_id, row_number
+  from contacts where contact_id like ${`${contacts}%`} order by contact_id`;
 
-  it('completing an interrupted revert restores all contacts, although another run reconciled in between', async () => {
-    const first = await runOf(ada, 'crm-1');
-    const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2');
-    const before = await decisionsOf('reverted');
-    await undoRun(warehouse, first, testNote, noSignal);
-    expect(await revertUndo(warehouse, first, AbortSignal.abort())).toMatchObject({ complete: false });
-    await reconcileContacts(warehouse, second, noSignal);
-    await revertUndo(warehouse, first, noSignal);
-    expect(await decisionsOf('reverted')).toEqual(before);
-  });
+it('completing an interrupted revert restores all contacts, although another run reconciled in between', async () => {
+  const first = await runOf(restored, 'crm-1');
+  const second = await runOf({ ...restored, contactId: 'reverted-too' }, 'crm-2');
+  const before = await decisionsOf('reverted');
+  await undoRun(warehouse, first, testNote, noSignal);
+  expect(await revertUndo(warehouse, first, AbortSignal.abort())).toMatchObject({ complete: false });
+  await reconcileContacts(warehouse, second, noSignal);
+  await revertUndo(warehouse, first, noSignal);
+  expect(await decisionsOf('reverted')).toEqual(before);
+});
 
-  it('completing an interrupted revert restores all contacts, although another revert ran in between', async () => {
-    const row = (first: string, contactId: string) => ({ ...ada, email: `${first}@half.example`, contactId });
-    await runOf(row('ada', 'half'), 'half-1');
-    await runOf(row('zoe', 'half-zoe'), 'half-2');
-    const own = await runOf(row('zoe', 'half'), 'half-1');
-    const other = await runOf(row('ada', 'half-ada'), 'half-2');
-    const before = await decisionsOf('half');
-    for (const runId of [own, other]) await undoRun(warehouse, runId, testNote, noSignal);
-    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
-    await revertUndo(warehouse, other, noSignal);
-    await revertUndo(warehouse, own, noSignal);
-    expect(await decisionsOf('half')).toEqual(before);
+it('completing an interrupted revert restores all contacts, although another revert ran in between', async () => {
+  const row = (first: string, contactId: string) => ({
+    ...restored,
+    email: `${first}@half.example`,
+    contactId,
   });
+  await runOf(row('ada', 'half'), 'half-1');
+  await runOf(row('zoe', 'half-zoe'), 'half-2');
+  const own = await runOf(row('zoe', 'half'), 'half-1');
+  const other = await runOf(row('ada', 'half-ada'), 'half-2');
+  const before = await decisionsOf('half');
+  for (const runId of [own, other]) await undoRun(warehouse, runId, testNote, noSignal);
+  expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
+  await revertUndo(warehouse, other, noSignal);
+  await revertUndo(warehouse, own, noSignal);
+  expect(await decisionsOf('half')).toEqual(before);
 });
 
 it('erasing the person of the newest row does not give the contact the person of an older row again', async () => {

@@ -1,4 +1,4 @@
-import { expect, it, describe } from 'vitest';
+import { expect, it } from 'vitest';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { hashToken } from '../../../src/ledger/admit.ts';
@@ -107,98 +107,96 @@ it('a late result with an unknown id is not assigned to a contact by an e-mail t
   expect(await contact('ann')).toMatchObject({ email: 'ann@newco.example', phone: null });
 });
 
-describe('two contacts with the same name and employer', () => {
-  const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
-  const locked = 'email_not_unlocked@domain.com';
-  let people = 0;
+const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
+const locked = 'email_not_unlocked@domain.com';
+let people = 0;
 
-  /** Two rows with the same name and employer, and the person whom the service finds for both rows. */
-  function namesakes() {
-    people += 1;
-    const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmnopqrstuvw'[people]!}` };
-    const row = (local: string) => ({
-      ...name,
-      email: `${local}${people}@acme.example`,
-      organizationName: 'Acme Widgets',
-      contactId: `${local}-${people}`,
-    });
-    const person = { id: `P-${people}`, first_name: 'John', last_name: name.lastName, email: locked };
-    return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
-  }
-
-  /** Nine people who fill the rest of a batch. */
-  const strangers = () =>
-    Array.from({ length: 9 }, (_, index) => ({
-      email: `f${people}-${index}@fill.example`,
-      firstName: `F${index}`,
-      lastName: 'Fill',
-      contactId: `fill-${people}-${index}`,
-    }));
-  const johnOnly = (person: Person) => (asked: readonly OpenPerson[]) =>
-    asked.map(({ identity }) => (identity.firstName === 'John' ? person : null));
-
-  it('a person whom two calls return is assigned to neither of two namesake contacts', async () => {
-    const { first, second, person } = namesakes();
-    const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
-    for (const batch of [2, 1]) await answerBatch(warehouse, { runId, batch }, johnOnly(person));
-    const outcomes = await outcomesOf(warehouse, runId);
-    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
-    expect(await contact(first.contactId)).toBeUndefined();
-    expect(await contact(second.contactId)).toBeUndefined();
-    const rows = await warehouse.query`
-        select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = ${runId}`;
-    expect(rows.map(({ reason }) => reason as string)).toEqual(
-      Array(2).fill('another contact could be this person as well'),
-    );
+/** Two rows with the same name and employer, and the person whom the service finds for both rows. */
+function namesakes() {
+  people += 1;
+  const name = { firstName: 'John', lastName: `Smith${'abcdefghijklmnopqrstuvw'[people]!}` };
+  const row = (local: string) => ({
+    ...name,
+    email: `${local}${people}@acme.example`,
+    organizationName: 'Acme Widgets',
+    contactId: `${local}-${people}`,
   });
+  const person = { id: `P-${people}`, first_name: 'John', last_name: name.lastName, email: locked };
+  return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
+}
 
-  it('row_results shows when and why an enriched row lost its person, until the cause is undone', async () => {
-    const { first, second, person } = namesakes();
-    const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
-    await answerBatch(warehouse, { runId: earlier }, johnOnly(person));
-    const resultOf = () => warehouse.query`
-      select outcome, reason, lost_reason, lost_at is not null as is_lost
-      from row_results where run_id = ${earlier} and row_number = 1`;
-    const kept = { outcome: 'enriched', reason: null, lost_reason: null, is_lost: false };
-    const why = 'another contact could be this person as well';
-    const lost = { ...kept, reason: `the contact lost its person: ${why}`, lost_reason: why, is_lost: true };
-    expect(await resultOf()).toEqual([kept]);
-    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
-    expect(await resultOf()).toEqual([lost]);
-    await answerBatch(warehouse, { runId: later }, () => [person]);
-    await rebuild(warehouse, { check: false, signal: noSignal });
-    expect(await resultOf()).toEqual([lost]);
-    await endRun(warehouse, later, 'finished', undefined);
-    await undoRun(warehouse, later, testNote, noSignal);
-    expect(await resultOf()).toEqual([kept]);
-    await revertUndo(warehouse, later, noSignal);
-    expect(await resultOf()).toEqual([lost]);
-    await endRun(warehouse, earlier, 'finished', undefined);
-    await undoRun(warehouse, earlier, testNote, noSignal);
-    expect(await resultOf()).toEqual([kept]);
-  });
+/** Nine people who fill the rest of a batch. */
+const strangers = () =>
+  Array.from({ length: 9 }, (_, index) => ({
+    email: `f${people}-${index}@fill.example`,
+    firstName: `F${index}`,
+    lastName: 'Fill',
+    contactId: `fill-${people}-${index}`,
+  }));
+const johnOnly = (person: Person) => (asked: readonly OpenPerson[]) =>
+  asked.map(({ identity }) => (identity.firstName === 'John' ? person : null));
 
-  const endings = {
-    'finds nobody': (runId: string) => answerBatch(warehouse, { runId }, () => [null]),
-    'is refused': async (runId: string) => {
-      const refused = { runId, rowNumber: 1, reason: 'refused', asked: testSpec().options };
-      await rejectPerson(warehouse, refused);
-      await digest(warehouse);
-    },
-  };
-
-  it.each(Object.entries(endings))(
-    'after a call for a name that %s, rebuild() finds no difference in the contacts of the name',
-    async (_, end) => {
-      const { person } = namesakes();
-      const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };
-      const rowOf = (contactId: string) => ({ ...identity, contactId });
-      const other = { ...strangers()[0]!, contactId: `stranger-${people}` };
-      const first = await runningRunOf(warehouse, [other]);
-      await answerBatch(warehouse, { runId: first }, () => [person]);
-      await runningRunOf(warehouse, [rowOf(`unasked-${people}`)], { source: 'events' });
-      await end(await runningRunOf(warehouse, [rowOf(`asked-${people}`)]));
-      await expect(expectRebuildEqual(warehouse)).resolves.toBeUndefined();
-    },
+it('a person whom two calls return is assigned to neither of two namesake contacts', async () => {
+  const { first, second, person } = namesakes();
+  const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+  for (const batch of [2, 1]) await answerBatch(warehouse, { runId, batch }, johnOnly(person));
+  const outcomes = await outcomesOf(warehouse, runId);
+  expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
+  expect(await contact(first.contactId)).toBeUndefined();
+  expect(await contact(second.contactId)).toBeUndefined();
+  const rows = await warehouse.query`
+      select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = ${runId}`;
+  expect(rows.map(({ reason }) => reason as string)).toEqual(
+    Array(2).fill('another contact could be this person as well'),
   );
 });
+
+it('row_results shows when and why an enriched row lost its person, until the cause is undone', async () => {
+  const { first, second, person } = namesakes();
+  const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
+  await answerBatch(warehouse, { runId: earlier }, johnOnly(person));
+  const resultOf = () => warehouse.query`
+    select outcome, reason, lost_reason, lost_at is not null as is_lost
+    from row_results where run_id = ${earlier} and row_number = 1`;
+  const kept = { outcome: 'enriched', reason: null, lost_reason: null, is_lost: false };
+  const why = 'another contact could be this person as well';
+  const lost = { ...kept, reason: `the contact lost its person: ${why}`, lost_reason: why, is_lost: true };
+  expect(await resultOf()).toEqual([kept]);
+  const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+  expect(await resultOf()).toEqual([lost]);
+  await answerBatch(warehouse, { runId: later }, () => [person]);
+  await rebuild(warehouse, { check: false, signal: noSignal });
+  expect(await resultOf()).toEqual([lost]);
+  await endRun(warehouse, later, 'finished', undefined);
+  await undoRun(warehouse, later, testNote, noSignal);
+  expect(await resultOf()).toEqual([kept]);
+  await revertUndo(warehouse, later, noSignal);
+  expect(await resultOf()).toEqual([lost]);
+  await endRun(warehouse, earlier, 'finished', undefined);
+  await undoRun(warehouse, earlier, testNote, noSignal);
+  expect(await resultOf()).toEqual([kept]);
+});
+
+const endings = {
+  'finds nobody': (runId: string) => answerBatch(warehouse, { runId }, () => [null]),
+  'is refused': async (runId: string) => {
+    const refused = { runId, rowNumber: 1, reason: 'refused', asked: testSpec().options };
+    await rejectPerson(warehouse, refused);
+    await digest(warehouse);
+  },
+};
+
+it.each(Object.entries(endings))(
+  'after a call for a name that %s, rebuild() finds no difference in the contacts of the name',
+  async (_, end) => {
+    const { person } = namesakes();
+    const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };
+    const rowOf = (contactId: string) => ({ ...identity, contactId });
+    const other = { ...strangers()[0]!, contactId: `stranger-${people}` };
+    const first = await runningRunOf(warehouse, [other]);
+    await answerBatch(warehouse, { runId: first }, () => [person]);
+    await runningRunOf(warehouse, [rowOf(`unasked-${people}`)], { source: 'events' });
+    await end(await runningRunOf(warehouse, [rowOf(`asked-${people}`)]));
+    await expect(expectRebuildEqual(warehouse)).resolves.toBeUndefined();
+  },
+);

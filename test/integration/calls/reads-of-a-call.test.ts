@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -23,15 +23,13 @@ const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow
 });
 const warehouse = await warehouseOfFile({ connections: 1, keepsPlans: true });
 
-beforeAll(async () => {
-  // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
-  const tables = await warehouse.query<{ name: string }>`
-    select oid::regclass::text as name from pg_class
-    where relkind = 'r' and relnamespace in ('enrichment'::regnamespace, 'enrichment_internal'::regnamespace)`;
-  for (const { name } of tables)
-    await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
-  await addToSuppressionList(warehouse, 'email:listed@orbit.example');
-});
+// Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
+const tables = await warehouse.query<{ name: string }>`
+  select oid::regclass::text as name from pg_class
+  where relkind = 'r' and relnamespace in ('enrichment'::regnamespace, 'enrichment_internal'::regnamespace)`;
+for (const { name } of tables)
+  await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
+await addToSuppressionList(warehouse, 'email:listed@orbit.example');
 
 it('recording a call reads as few database rows late in a run as early, also with outdated query plans', async () => {
   const runId = await runningRunOf(warehouse, rows);

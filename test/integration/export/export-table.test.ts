@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { exportTable, type TableExport, contactColumns } from '../../../src/export/export-table.ts';
 import { writeS3Object } from '../../../src/files/s3-client.ts';
@@ -173,39 +173,33 @@ it('exportTable() of a run writes the contacts of the run with values that later
   expect(rows).toEqual([{ run_id: 'r2' }]);
 });
 
-describe('writeS3Object()', () => {
-  let store: S3Store;
-  const object = { bucket: 'lake', key: 'contacts.parquet' };
+const store = await S3Store.open();
+const object = { bucket: 'lake', key: 'contacts.parquet' };
+vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+vi.stubEnv('AWS_REGION', 'eu');
 
-  beforeAll(async () => {
-    store = await S3Store.open();
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
-    vi.stubEnv('AWS_REGION', 'eu');
-  });
+beforeEach(() => store.objects.clear());
 
-  beforeEach(() => store.objects.clear());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await store.close();
+});
 
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await store.close();
-  });
+it.each([0, 33 * 1024 * 1024 + 1])('writeS3Object() writes %d bytes unchanged', async (length) => {
+  const bytes = Buffer.alloc(length, 'abcdefg');
+  await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
+  expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
+});
 
-  it.each([0, 33 * 1024 * 1024 + 1])('writeS3Object() writes %d bytes unchanged', async (length) => {
-    const bytes = Buffer.alloc(length, 'abcdefg');
-    await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
-    expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
-  });
-
-  it('writeS3Object() leaves nothing in the bucket if its input ends with an error', async () => {
-    const lost = new Error('the connection to the database is lost');
-    const endEarly = async function* () {
-      yield Buffer.alloc(33 * 1024 * 1024);
-      await Promise.reject(lost);
-    };
-    await expect(writeS3Object(Readable.from(endEarly()), object, store)).rejects.toBe(lost);
-    expect([store.objects.size, store.uploads.size]).toEqual([0, 0]);
-  });
+it('writeS3Object() leaves nothing in the bucket if its input ends with an error', async () => {
+  const lost = new Error('the connection to the database is lost');
+  const endEarly = async function* () {
+    yield Buffer.alloc(33 * 1024 * 1024);
+    await Promise.reject(lost);
+  };
+  await expect(writeS3Object(Readable.from(endEarly()), object, store)).rejects.toBe(lost);
+  expect([store.objects.size, store.uploads.size]).toEqual([0, 0]);
 });
 
 it('exportTable() writes all columns of contacts as CSV, with quotes, line breaks and commas unchanged', async () => {

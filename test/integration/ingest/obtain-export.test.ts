@@ -3,7 +3,7 @@ import { open as openFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, type RemoteExport } from '../../../src/ingest/sources/download.ts';
@@ -223,54 +223,47 @@ it('standard input is staged under the hash of its content, and refused if it is
   });
 });
 
-describe('an export by SQL', () => {
-  beforeAll(async () => {
-    await warehouse.query`
-      create schema crm;
-      create table crm.contacts (id int, email text, "Note" text, opted_out bool, at timestamptz);
-      insert into crm.contacts select n, 'p' || n || '@orbit.example', 'a "quote", and more', n = 2,
-        '2026-11-21T12:00:00Z' from generate_series(3, 1, -1) n;
-      create function crm.remove_contacts() returns void language sql as 'delete from crm.contacts';
-      create table public.plain (id int);
-      insert into public.plain values (1)`;
-  });
+await warehouse.query`
+  create schema crm;
+  create table crm.contacts (id int, email text, "Note" text, opted_out bool, at timestamptz);
+  insert into crm.contacts select n, 'p' || n || '@orbit.example', 'a "quote", and more', n = 2,
+    '2026-11-21T12:00:00Z' from generate_series(3, 1, -1) n;
+  create function crm.remove_contacts() returns void language sql as 'delete from crm.contacts';
+  create table public.plain (id int);
+  insert into public.plain values (1)`;
 
-  it('an export by SQL is CSV with the columns of the query, and its rows have a stable order', async () => {
-    const before = await obtain('query:select * from crm.contacts');
-    expect(readFileSync(before.path, 'utf8')).toBe(
-      'id,email,Note,opted_out,at\n' +
-        '1,p1@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n' +
-        '2,p2@orbit.example,"a ""quote"", and more",t,2026-11-21 12:00:00+00\n' +
-        '3,p3@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n',
-    );
-    await warehouse.query`update crm.contacts set email = email where id = 1`;
-    expect((await obtain('query:select * from crm.contacts')).sha256).toBe(before.sha256);
-  });
+it('an export by SQL is CSV with the columns of the query, and its rows have a stable order', async () => {
+  const before = await obtain('query:select * from crm.contacts');
+  expect(readFileSync(before.path, 'utf8')).toBe(
+    'id,email,Note,opted_out,at\n' +
+      '1,p1@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n' +
+      '2,p2@orbit.example,"a ""quote"", and more",t,2026-11-21 12:00:00+00\n' +
+      '3,p3@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n',
+  );
+  await warehouse.query`update crm.contacts set email = email where id = 1`;
+  expect((await obtain('query:select * from crm.contacts')).sha256).toBe(before.sha256);
+});
 
-  it.each([
-    ['an update', 'update crm.contacts set email = null returning *'],
-    [
-      'a delete inside a with clause',
-      'with gone as (delete from crm.contacts returning *) select * from gone',
-    ],
-    ['several statements', 'select 1; delete from crm.contacts'],
-    [
-      'one that leaves the transaction',
-      'select 1) to stdout; commit; delete from crm.contacts; copy (select 1',
-    ],
-    ['a call of a function that writes', 'select crm.remove_contacts()'],
-    ['one that makes the transaction writable', `select set_config('transaction_read_only', 'off', false)`],
-    ['invalid SQL', 'selekt'],
-    ['a select from a missing table', 'select * from crm.nowhere'],
-  ])('an export by SQL is refused and changes no row if the query is %s', async (_what, sql) => {
-    await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
-    const rows = await warehouse.query`select count(email)::int as people from crm.contacts`;
-    expect(rows).toEqual([{ people: 3 }]);
-    expect(readdirSync(access.stagingDirectory)).toEqual([]);
-  });
+it.each([
+  ['an update', 'update crm.contacts set email = null returning *'],
+  ['a delete inside a with clause', 'with gone as (delete from crm.contacts returning *) select * from gone'],
+  ['several statements', 'select 1; delete from crm.contacts'],
+  [
+    'one that leaves the transaction',
+    'select 1) to stdout; commit; delete from crm.contacts; copy (select 1',
+  ],
+  ['a call of a function that writes', 'select crm.remove_contacts()'],
+  ['one that makes the transaction writable', `select set_config('transaction_read_only', 'off', false)`],
+  ['invalid SQL', 'selekt'],
+  ['a select from a missing table', 'select * from crm.nowhere'],
+])('an export by SQL is refused and changes no row if the query is %s', async (_what, sql) => {
+  await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
+  const rows = await warehouse.query`select count(email)::int as people from crm.contacts`;
+  expect(rows).toEqual([{ people: 3 }]);
+  expect(readdirSync(access.stagingDirectory)).toEqual([]);
+});
 
-  it('an error during an export by SQL contains no value of a row', async () => {
-    const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
-    expect(failure).not.toContain('orbit.example');
-  });
+it('an error during an export by SQL contains no value of a row', async () => {
+  const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
+  expect(failure).not.toContain('orbit.example');
 });

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import fc from 'fast-check';
 import Papa from 'papaparse';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hashExport } from '../../../src/ingest/reading/export-bytes.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -207,50 +207,48 @@ async function prepared(content: string): Promise<StagingOptions> {
   return { pool: warehouse.pool, runId: await beginRun(path), path };
 }
 
-describe('interrupted staging', () => {
-  const count = 2_000;
-  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+const count = 2_000;
+const numbers = Array.from({ length: count }, (_, index) => index + 1);
 
-  it('interrupted staging leaves no row, and can be repeated', async () => {
-    const options = await prepared(manyRows(count));
-    const onProgress = (): void => {
-      throw new Error('interrupted');
-    };
-    await expect(stageExport({ ...options, onProgress })).rejects.toThrow('interrupted');
-    expect(await runOf(options.runId)).toMatchObject({ rows_staged: 0, ingested_at: null });
-    expect(await rowsOf(options.runId)).toEqual([]);
+it('interrupted staging leaves no row, and can be repeated', async () => {
+  const options = await prepared(manyRows(count));
+  const onProgress = (): void => {
+    throw new Error('interrupted');
+  };
+  await expect(stageExport({ ...options, onProgress })).rejects.toThrow('interrupted');
+  expect(await runOf(options.runId)).toMatchObject({ rows_staged: 0, ingested_at: null });
+  expect(await rowsOf(options.runId)).toEqual([]);
 
-    expect((await stageExport(options))!.rows).toBe(count);
-    const rows = await rowsOf(options.runId);
-    expect(rows.map((row) => row.contact_id)).toEqual(numbers.map(String));
-    expect(await runOf(options.runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
-  });
+  expect((await stageExport(options))!.rows).toBe(count);
+  const rows = await rowsOf(options.runId);
+  expect(rows.map((row) => row.contact_id)).toEqual(numbers.map(String));
+  expect(await runOf(options.runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
+});
 
-  it('stageExport() stops when its abort signal fires, and the run is not marked as ingested', async () => {
-    const options = await prepared(manyRows(count));
-    const stop = new AbortController();
-    const staging = stageExport({ ...options, signal: stop.signal, onProgress: () => stop.abort() });
-    await expect(staging).rejects.toThrow(/abort/i);
-    expect((await runOf(options.runId))['ingested_at']).toBeNull();
-  });
+it('stageExport() stops when its abort signal fires, and the run is not marked as ingested', async () => {
+  const options = await prepared(manyRows(count));
+  const stop = new AbortController();
+  const staging = stageExport({ ...options, signal: stop.signal, onProgress: () => stop.abort() });
+  await expect(staging).rejects.toThrow(/abort/i);
+  expect((await runOf(options.runId))['ingested_at']).toBeNull();
+});
 
-  it('a second process that stages the same run waits for the first, and stages no row', async () => {
-    const options = await prepared(manyRows(count));
-    const both = await Promise.all([stageExport(options), stageExport(options)]);
-    expect(both.map((staged) => staged?.rows ?? 0).sort()).toEqual([0, count]);
-    expect((await rowsOf(options.runId)).map((row) => row.row_number)).toEqual(numbers);
-  });
+it('a second process that stages the same run waits for the first, and stages no row', async () => {
+  const options = await prepared(manyRows(count));
+  const both = await Promise.all([stageExport(options), stageExport(options)]);
+  expect(both.map((staged) => staged?.rows ?? 0).sort()).toEqual([0, count]);
+  expect((await rowsOf(options.runId)).map((row) => row.row_number)).toEqual(numbers);
+});
 
-  it('a file that changes during staging is refused, and the run is not marked as ingested', async () => {
-    const options = await prepared(manyRows(count));
-    let hasChanged = false;
-    const onProgress = (): void => {
-      if (!hasChanged) appendFileSync(options.path, '0,late@orbit.example,\n');
-      hasChanged = true;
-    };
-    await expect(stageExport({ ...options, onProgress })).rejects.toMatchObject({ type: 'export.changed' });
-    expect((await runOf(options.runId))['ingested_at']).toBeNull();
-  });
+it('a file that changes during staging is refused, and the run is not marked as ingested', async () => {
+  const options = await prepared(manyRows(count));
+  let hasChanged = false;
+  const onProgress = (): void => {
+    if (!hasChanged) appendFileSync(options.path, '0,late@orbit.example,\n');
+    hasChanged = true;
+  };
+  await expect(stageExport({ ...options, onProgress })).rejects.toMatchObject({ type: 'export.changed' });
+  expect((await runOf(options.runId))['ingested_at']).toBeNull();
 });
 
 it.each([

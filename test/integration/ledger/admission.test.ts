@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { createAdmission, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { endCall } from '../../../src/ledger/rate-windows.ts';
@@ -41,64 +41,62 @@ it('admit() admits exactly 30 of 120 concurrent calls if the budget of the run a
   expect(Number((await budgetOf(runId)).reserved)).toBe(300);
 });
 
-describe('calls of one process that request admission together', () => {
-  /** Admits calls for people from these rows on. The first call is admitted alone, the others wait for it. */
-  function askTogether(
-    requests: readonly AdmissionRequest[],
-    rateLimits: readonly RateLimit[] = [],
-  ): Promise<Admission[]> {
-    const admitTogether = createAdmission(warehouse.database, { service: 'test', rateLimits, budgets: {} });
-    return Promise.all(requests.map(admitTogether));
-  }
+/** Admits calls for people from these rows on. The first call is admitted alone, the others wait for it. */
+function askTogether(
+  requests: readonly AdmissionRequest[],
+  rateLimits: readonly RateLimit[] = [],
+): Promise<Admission[]> {
+  const admitTogether = createAdmission(warehouse.database, { service: 'test', rateLimits, budgets: {} });
+  return Promise.all(requests.map(admitTogether));
+}
 
-  async function transactionsOf(runId: string): Promise<number> {
-    const rows = await warehouse.query<{ count: number }>`
-      select count(distinct xmin::text)::int as count from attempts where run_id = ${runId}`;
-    return rows[0]!.count;
-  }
+async function transactionsOf(runId: string): Promise<number> {
+  const rows = await warehouse.query<{ count: number }>`
+    select count(distinct xmin::text)::int as count from attempts where run_id = ${runId}`;
+  return rows[0]!.count;
+}
 
-  const kindsOf = (admissions: readonly Admission[]): string[] => admissions.map(({ kind }) => kind);
+const kindsOf = (admissions: readonly Admission[]): string[] => admissions.map(({ kind }) => kind);
 
-  it('calls that wait for admission are admitted in one transaction, in their order', async () => {
-    const runId = await runningRun(warehouse);
-    const requests = [1, 11, 21, 31, 41].map((from) => requestFor(runId, from));
-    const admissions = await askTogether(requests, [{ calls: 4, seconds: 60 }]);
-    expect(kindsOf(admissions)).toEqual([...Array(4).fill('admitted'), 'wait']);
-    expect(admissions[4]).toMatchObject({ reason: 'the rate window of 4/minute is full' });
-    expect(await transactionsOf(runId)).toBe(2);
-    const rows = await warehouse.query`
-      select array_agg(p.row_number order by p.detail_index) as rows from attempt_people p join attempts a using
-      (attempt_id) where a.run_id = ${runId} group by a.attempt_id order by 1`;
-    expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
-  });
+it('calls that wait for admission are admitted in one transaction, in their order', async () => {
+  const runId = await runningRun(warehouse);
+  const requests = [1, 11, 21, 31, 41].map((from) => requestFor(runId, from));
+  const admissions = await askTogether(requests, [{ calls: 4, seconds: 60 }]);
+  expect(kindsOf(admissions)).toEqual([...Array(4).fill('admitted'), 'wait']);
+  expect(admissions[4]).toMatchObject({ reason: 'the rate window of 4/minute is full' });
+  expect(await transactionsOf(runId)).toBe(2);
+  const rows = await warehouse.query`
+    select array_agg(p.row_number order by p.detail_index) as rows from attempt_people p join attempts a using
+    (attempt_id) where a.run_id = ${runId} group by a.attempt_id order by 1`;
+  expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
+});
 
-  it('calls admitted together share a budget: the last admitted call gets fewer people', async () => {
-    const runId = await runningRun(warehouse, '25');
-    const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
-    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
-    expect(admissions[2]).toMatchObject({ rowNumbers: [21, 22, 23, 24, 25] });
-    expect(admissions[3]).toMatchObject({ budget: `run:${runId}`, mayFreeCredits: true });
-    expect(Number((await budgetOf(runId)).reserved)).toBe(25);
-  });
+it('calls admitted together share a budget: the last admitted call gets fewer people', async () => {
+  const runId = await runningRun(warehouse, '25');
+  const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
+  expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
+  expect(admissions[2]).toMatchObject({ rowNumbers: [21, 22, 23, 24, 25] });
+  expect(admissions[3]).toMatchObject({ budget: `run:${runId}`, mayFreeCredits: true });
+  expect(Number((await budgetOf(runId)).reserved)).toBe(25);
+});
 
-  it('admit() says that credits may be freed while the answer of an ended call is not recorded yet', async () => {
-    const runId = await runningRun(warehouse, '10');
-    const [first] = await askTogether([requestFor(runId, 1)]);
-    const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
-    await endCall(warehouse.database, bulkCalls, attemptId, 'accepted');
-    expect(await askTogether([requestFor(runId, 11)])).toMatchObject([
-      { kind: 'over_budget', mayFreeCredits: true },
-    ]);
-  });
+it('admit() says that credits may be freed while the answer of an ended call is not recorded yet', async () => {
+  const runId = await runningRun(warehouse, '10');
+  const [first] = await askTogether([requestFor(runId, 1)]);
+  const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
+  await endCall(warehouse.database, bulkCalls, attemptId, 'accepted');
+  expect(await askTogether([requestFor(runId, 11)])).toMatchObject([
+    { kind: 'over_budget', mayFreeCredits: true },
+  ]);
+});
 
-  it('if calls of a running and a paused run are admitted together, only the running run gets calls', async () => {
-    const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
-    await setRunStatus(warehouse, paused, 'paused', undefined);
-    const runs = [running, paused, running, paused];
-    const admissions = await askTogether(runs.map((runId, index) => requestFor(runId, index * 10 + 1)));
-    expect(kindsOf(admissions)).toEqual(['admitted', 'not_running', 'admitted', 'not_running']);
-    expect(await transactionsOf(running)).toBe(2);
-  });
+it('if calls of a running and a paused run are admitted together, only the running run gets calls', async () => {
+  const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
+  await setRunStatus(warehouse, paused, 'paused', undefined);
+  const runs = [running, paused, running, paused];
+  const admissions = await askTogether(runs.map((runId, index) => requestFor(runId, index * 10 + 1)));
+  expect(kindsOf(admissions)).toEqual(['admitted', 'not_running', 'admitted', 'not_running']);
+  expect(await transactionsOf(running)).toBe(2);
 });
 
 it('admit() suppresses a row put on the suppression list after its batch was read, and admits others', async () => {

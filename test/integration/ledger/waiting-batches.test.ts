@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
@@ -85,67 +85,65 @@ it('a backfill call waits a minute, with a reason, while nightly batches need al
   });
 });
 
-describe('a batch that waits for a rate slot', () => {
-  /** The rate window stays full for another hour, so a batch that waited too long is handed back. */
-  const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
+/** The rate window stays full for another hour, so a batch that waited too long is handed back. */
+const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
 
-  async function enrich(
-    runId: string,
-    batch: number,
-    free: { slots: number; wait: SlotWait | undefined } = { slots: 0, wait: fullForAnHour },
-    answer?: () => Promise<Partial<BulkAnswer>>,
-    queue = queueOf(1, free),
-  ): Promise<BatchResult> {
-    const dependencies = { ...batchDependencies(warehouse, limits, answer), queue };
-    const [open] = await openBatches(dependencies, runId, [batch]);
-    const result = await enrichBatch(dependencies, open!, noSignal);
-    await queue.close();
-    return result;
-  }
+async function enrich(
+  runId: string,
+  batch: number,
+  free: { slots: number; wait: SlotWait | undefined } = { slots: 0, wait: fullForAnHour },
+  answer?: () => Promise<Partial<BulkAnswer>>,
+  queue = queueOf(1, free),
+): Promise<BatchResult> {
+  const dependencies = { ...batchDependencies(warehouse, limits, answer), queue };
+  const [open] = await openBatches(dependencies, runId, [batch]);
+  const result = await enrichBatch(dependencies, open!, noSignal);
+  await queue.close();
+  return result;
+}
 
-  const isWaitedFor = () => warehouse.query`
-    select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes
-    from waiting_batches`;
+const isWaitedFor = () => warehouse.query`
+  select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes
+  from waiting_batches`;
 
-  it('a nightly batch handed back for an hour stays registered as waiting for another 30 minutes', async () => {
-    await planPeople(10);
-    expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
-    expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
-  });
+it('a nightly batch handed back for an hour stays registered as waiting for another 30 minutes', async () => {
+  await planPeople(10);
+  expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
+  expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
+});
 
-  it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
-    await planPeople(30);
-    await openBudgetsOfRun(warehouse.database, night);
-    await limitBudget(warehouse, night, 0);
-    await waiting(2, 3);
-    const free = { slots: 4, wait: undefined };
-    expect(await enrich(night, 1, free)).toMatchObject({ kind: 'over_budget' });
-    expect(await isWaitedFor()).toEqual([]);
-    expect(await slotsForBackfill()).toBe(4);
-    await limitBudget(warehouse, night, null);
-  });
+it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
+  await planPeople(30);
+  await openBudgetsOfRun(warehouse.database, night);
+  await limitBudget(warehouse, night, 0);
+  await waiting(2, 3);
+  const free = { slots: 4, wait: undefined };
+  expect(await enrich(night, 1, free)).toMatchObject({ kind: 'over_budget' });
+  expect(await isWaitedFor()).toEqual([]);
+  expect(await slotsForBackfill()).toBe(4);
+  await limitBudget(warehouse, night, null);
+});
 
-  it('a batch that waited does not request people whom another run looked up in the meantime', async () => {
-    await planPeople(10);
-    await warehouse.query`
-      update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
-    const queue = {
-      run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
-        await warehouse.query`
-          insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
-          select key_hash(key, ${service}), 'profile', true, clock_timestamp(),
-            number_lookup_run(${backfill}, ${service})
-          from run_rows, unnest(keys) as key where run_id = ${night}`;
-        await new Promise((resolve) => setTimeout(resolve, 1_100));
-        return { kind: 'ran', result: await job() };
-      },
-      close: () => Promise.resolve(),
-    } as unknown as CallQueue;
-    const answer = vi.fn<() => Promise<Partial<BulkAnswer>>>();
-    expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done' });
-    expect(answer).not.toHaveBeenCalled();
-    expect(await isWaitedFor()).toEqual([]);
-  });
+it('a batch that waited does not request people whom another run looked up in the meantime', async () => {
+  await planPeople(10);
+  await warehouse.query`
+    update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
+  const queue = {
+    run: async (_priority: RunPriority, job: () => Promise<unknown>) => {
+      await warehouse.query`
+        insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+        select key_hash(key, ${service}), 'profile', true, clock_timestamp(),
+          number_lookup_run(${backfill}, ${service})
+        from run_rows, unnest(keys) as key where run_id = ${night}`;
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      return { kind: 'ran', result: await job() };
+    },
+    close: () => Promise.resolve(),
+  } as unknown as CallQueue;
+  const answer = vi.fn<() => Promise<Partial<BulkAnswer>>>();
+  expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done' });
+  expect(answer).not.toHaveBeenCalled();
+  expect(await isWaitedFor()).toEqual([]);
 });
 
 it('no rate slot is reserved for a waiting batch that was admitted or deregistered', async () => {

@@ -1,30 +1,30 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { pauseReasons, type PauseReasonType } from '../../../src/contract/pause-reasons.ts';
 import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/outputs/metrics-fixture.ts';
-import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/outputs/promql.ts';
+import { metricsOf, read, readPanels, readRules } from '../../helpers/outputs/promql.ts';
 
-let databaseUrl: string;
-let served: Set<string>;
+const fixture = await openMetricsFixture(await createTestDatabase());
+const served = metricNames(await fixture.scrape());
+await fixture.close();
 
-beforeAll(async () => {
-  databaseUrl = await createTestDatabase();
-  const fixture = await openMetricsFixture(databaseUrl);
-  served = metricNames(await fixture.scrape());
-  await fixture.close();
-});
-
-const runbook = readFileSync(new URL('../../../docs/guides/runbook.md', import.meta.url), 'utf8');
+const runbook = read('docs/guides/runbook.md');
 
 /** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
 const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
 
 const rules = readRules();
-const expectations = readAlertExpectations();
+/** The expected states of alerts in test/alerts; without `exp_alerts` the alert must not fire. */
+const expectations = readdirSync(new URL('../../alerts', import.meta.url)).flatMap((name) => {
+  type Expectation = { readonly alertname: string; readonly exp_alerts?: readonly unknown[] };
+  const { tests } = parse(read(`test/alerts/${name}`)) as { tests: { alert_rule_test: Expectation[] }[] };
+  return tests.flatMap((test) => test.alert_rule_test);
+});
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 it.each(rules)('the alert $alert uses served metrics, and has a runbook section and tests', (rule) => {
@@ -89,7 +89,7 @@ it.each(Object.entries(pauseReasons))(
 );
 
 it('docs/reference/metrics.md explains every metric of the product', () => {
-  const page = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
+  const page = read('docs/reference/metrics.md');
   const ours = [...served].filter(
     (name) => name.startsWith('enrich_') && !/_(?:sum|count|bucket)$/.test(name),
   );

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -15,16 +15,14 @@ import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 
-beforeAll(async () => {
-  for (let n = 0; n < 5; n += 1)
-    await appendContact(warehouse, {
-      contactId: `c-${n}`,
-      runId: 'r',
-      rowNumber: n + 1,
-      person: { id: `p-${n}`, title: 'CTO', organization: { id: 'o', name: 'Acme' } },
-      phones: ['+14155550100'],
-    });
-});
+for (let n = 0; n < 5; n += 1)
+  await appendContact(warehouse, {
+    contactId: `c-${n}`,
+    runId: 'r',
+    rowNumber: n + 1,
+    person: { id: `p-${n}`, title: 'CTO', organization: { id: 'o', name: 'Acme' } },
+    phones: ['+14155550100'],
+  });
 
 const contents = () => readComputedTables(warehouse);
 

@@ -1,25 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { allowAnalyst, migrate, migrations } from '../../../src/db/migrate.ts';
 import { createTestDatabase, onServer } from '../../helpers/database/database.ts';
 
 const role = `analyst_${randomBytes(4).toString('hex')}`;
 const notPermitted = { code: '42501' };
-let databaseUrl: string;
-let owner: pg.Pool;
-let analyst: pg.Pool;
 
-beforeAll(async () => {
-  await onServer(`create role ${role} login password 'reads'`);
-  databaseUrl = await createTestDatabase();
-  const url = new URL(databaseUrl);
-  url.username = role;
-  url.password = 'reads';
-  owner = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  analyst = new pg.Pool({ connectionString: url.href, max: 1 });
-});
+await onServer(`create role ${role} login password 'reads'`);
+const databaseUrl = await createTestDatabase();
+const url = Object.assign(new URL(databaseUrl), { username: role, password: 'reads' });
+const owner = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+const analyst = new pg.Pool({ connectionString: url.href, max: 1 });
 
 afterAll(async () => {
   await analyst.end();

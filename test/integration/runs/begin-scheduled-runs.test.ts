@@ -165,45 +165,43 @@ it('a schedule fails if its named or newest file is missing; if every new file i
   expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
 });
 
-describe('a schedule that runs every new file', () => {
-  const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
+const everyNew: ExportChoice = { kind: 'every-new', from: '*.csv' };
 
-  /** Gives the run a row. @param claimedBy the run whose first row represents the person */
-  async function leave({ runId }: RunInput, outcome: Outcome, claimedBy?: string): Promise<void> {
+/** Gives the run a row. @param claimedBy the run whose first row represents the person */
+async function leave({ runId }: RunInput, outcome: Outcome, claimedBy?: string): Promise<void> {
+  await warehouse.query`
+    insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, claimed_by_run_id,
+      claimed_by_row_number)
+    values (${runId}, 1, 'c1', '[]', array['email:ada@orbit.example'], ${outcome}, ${claimedBy}, 1)`;
+}
+
+it('each new file of a schedule runs once, oldest first; a copy under another name is not new', async () => {
+  write('b.csv', `${folder} monday`);
+  write('a.csv', `${folder} tuesday`);
+  write('copy.csv', `${folder} monday`);
+  const first = await begin(everyNew);
+  expect(first.map((run) => run.file)).toEqual(['b.csv', 'a.csv']);
+  await finish(first);
+  expect(await begin(everyNew)).toEqual([]);
+  write('c.csv');
+  expect((await begin(everyNew)).map((run) => run.file)).toEqual(['c.csv']);
+});
+
+it('a schedule runs a file again when another run releases the claims of its in_flight people', async () => {
+  write('shared.csv');
+  const [run] = await begin(everyNew);
+  const other = (await stagedRun(warehouse, [])).runId;
+  // A claim can have the id of the person, which an answer has named, and not a key of the row.
+  for (const row of [1, 2])
     await warehouse.query`
-      insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome, claimed_by_run_id,
-        claimed_by_row_number)
-      values (${runId}, 1, 'c1', '[]', array['email:ada@orbit.example'], ${outcome}, ${claimedBy}, 1)`;
-  }
-
-  it('each new file of a schedule runs once, oldest first; a copy under another name is not new', async () => {
-    write('b.csv', `${folder} monday`);
-    write('a.csv', `${folder} tuesday`);
-    write('copy.csv', `${folder} monday`);
-    const first = await begin(choice);
-    expect(first.map((run) => run.file)).toEqual(['b.csv', 'a.csv']);
-    await finish(first);
-    expect(await begin(choice)).toEqual([]);
-    write('c.csv');
-    expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
-  });
-
-  it('a schedule runs a file again when another run releases the claims of its in_flight people', async () => {
-    write('shared.csv');
-    const [run] = await begin(choice);
-    const other = (await stagedRun(warehouse, [])).runId;
-    // A claim can have the id of the person, which an answer has named, and not a key of the row.
-    for (const row of [1, 2])
-      await warehouse.query`
-        insert into claims (identity_key, service, run_id, row_number)
-        values (${`person:${row}`}, 'sandbox', ${other}, ${row})`;
-    await leave(run!, 'in_flight', other);
-    await finish([run!]);
-    expect(await begin(choice)).toEqual([]);
-    // The claim of another person stays.
-    await warehouse.query`delete from enrichment_internal.claims where run_id = ${other} and row_number = 1`;
-    expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
-  });
+      insert into claims (identity_key, service, run_id, row_number)
+      values (${`person:${row}`}, 'sandbox', ${other}, ${row})`;
+  await leave(run!, 'in_flight', other);
+  await finish([run!]);
+  expect(await begin(everyNew)).toEqual([]);
+  // The claim of another person stays.
+  await warehouse.query`delete from enrichment_internal.claims where run_id = ${other} and row_number = 1`;
+  expect(await begin(everyNew)).toMatchObject([{ file: 'shared.csv' }]);
 });
 
 describe('a schedule with a remote export or SQL', () => {

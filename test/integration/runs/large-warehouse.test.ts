@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openPage } from '../../../src/runs/pages.ts';
 import { estimateKeysAmount } from '../../../src/runs/planning/drop-rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -9,37 +9,35 @@ import { rowsScanned } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 
-beforeAll(async () => {
-  const { pool } = warehouse;
-  await pool.query(
-    `insert into lookup_history (asked_at, lookup_run, key_hash, field_group, found)
-     select now(), number_lookup_run('earlier', 'test'), key_hash('email:p' || n || '@large.example', 'test'),
-       'profile', true
-     from generate_series(1, 6000) n`,
-  );
-  await pool.query(
-    `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number)
-     select 'generic', 'c' || n, 'test', 'person:p' || n, 'email', true, 'earlier', n
-     from generate_series(1, 24000) n`,
-  );
-  await pool.query(
-    `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
-     select 'test', 'person:p' || n, 'p' || n, 'answer', now(), 'earlier', 'a1',
-       array['person:p' || n, 'email:p' || n || '@large.example'], '{}'
-     from generate_series(1, 24000) n`,
-  );
-  // With fewer rows of earlier runs, PostgreSQL looks contacts up by the index in every form of the statement.
-  await pool.query(
-    `insert into run_rows (run_id, row_number, contact_id, raw, keys)
-     select 'earlier-' || n / 300, n % 300 + 1, 'old' || n, '[]', '{}' from generate_series(1, 40000) n`,
-  );
-  await pool.query(
-    `insert into contact_records (source, contact_id, run_id, row_number, keys)
-     select 'generic', 'old' || n, 'earlier-' || n / 300, n % 300 + 1, array['email:old' || n || '@large.example']
-     from generate_series(1, 40000) n`,
-  );
-  await pool.query('analyze');
-});
+const { pool } = warehouse;
+await pool.query(
+  `insert into lookup_history (asked_at, lookup_run, key_hash, field_group, found)
+   select now(), number_lookup_run('earlier', 'test'), key_hash('email:p' || n || '@large.example', 'test'),
+     'profile', true
+   from generate_series(1, 6000) n`,
+);
+await pool.query(
+  `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number)
+   select 'generic', 'c' || n, 'test', 'person:p' || n, 'email', true, 'earlier', n
+   from generate_series(1, 24000) n`,
+);
+await pool.query(
+  `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
+   select 'test', 'person:p' || n, 'p' || n, 'answer', now(), 'earlier', 'a1',
+     array['person:p' || n, 'email:p' || n || '@large.example'], '{}'
+   from generate_series(1, 24000) n`,
+);
+// With fewer rows of earlier runs, PostgreSQL looks contacts up by the index in every form of the statement.
+await pool.query(
+  `insert into run_rows (run_id, row_number, contact_id, raw, keys)
+   select 'earlier-' || n / 300, n % 300 + 1, 'old' || n, '[]', '{}' from generate_series(1, 40000) n`,
+);
+await pool.query(
+  `insert into contact_records (source, contact_id, run_id, row_number, keys)
+   select 'generic', 'old' || n, 'earlier-' || n / 300, n % 300 + 1, array['email:old' || n || '@large.example']
+   from generate_series(1, 40000) n`,
+);
+await pool.query('analyze');
 
 /** A run of people 5,901 to 6,200, of whom the first hundred are known. */
 function largeRun() {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/domain/runs/batching.ts';
 import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
@@ -258,36 +258,34 @@ it('openPage() returns the same batches when it is called again', async () => {
   expect(await open(runId)).toEqual(first);
 });
 
-describe('people who opted out of calls', () => {
-  const phones = { ...testLookupRequest, fieldGroups: ['profile', 'phone'] };
-  const people = (name: string, optedOut: readonly number[]): StagedRow[] =>
-    Array.from({ length: 12 }, (_, index) => ({
-      keys: [`email:${name}${index}`],
-      optedOutOfCalls: optedOut.includes(index),
-    }));
+const phones = { ...testLookupRequest, fieldGroups: ['profile', 'phone'] };
+const people = (name: string, optedOut: readonly number[]): StagedRow[] =>
+  Array.from({ length: 12 }, (_, index) => ({
+    keys: [`email:${name}${index}`],
+    optedOutOfCalls: optedOut.includes(index),
+  }));
 
-  async function positionsOf(runId: string): Promise<Record<string, number>> {
-    const rows = await warehouse.query<{ row_number: number; position: number }>`
-      select row_number, position from run_people where run_id = ${runId}`;
-    return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
-  }
+async function positionsOf(runId: string): Promise<Record<string, number>> {
+  const rows = await warehouse.query<{ row_number: number; position: number }>`
+    select row_number, position from run_people where run_id = ${runId}`;
+  return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
+}
 
-  it('people who opted out of calls are in separate batches if the run requests phones', async () => {
-    const rows = [...people('calls-a-', [1]), { keys: ['email:calls-a-4'], optedOutOfCalls: true }];
-    const run = await stagedRun(warehouse, rows);
-    const plan = await planRows(warehouse, run.runId, phones);
-    const { 2: second, 5: fifth, ...others } = await positionsOf(run.runId);
-    expect(plan).toMatchObject({ people: 12, people_without_phones: 2 });
-    expect(Object.values(others).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect([second, fifth]).toEqual([10, 11]);
-  });
+it('people who opted out of calls are in separate batches if the run requests phones', async () => {
+  const rows = [...people('calls-a-', [1]), { keys: ['email:calls-a-4'], optedOutOfCalls: true }];
+  const run = await stagedRun(warehouse, rows);
+  const plan = await planRows(warehouse, run.runId, phones);
+  const { 2: second, 5: fifth, ...others } = await positionsOf(run.runId);
+  expect(plan).toMatchObject({ people: 12, people_without_phones: 2 });
+  expect(Object.values(others).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect([second, fifth]).toEqual([10, 11]);
+});
 
-  it('people who opted out of calls stay fresh without a phone in a later run that requests phones', async () => {
-    await remember('email:calls-d-0', 'enriched', 60);
-    await remember('email:calls-d-1', 'enriched', 60);
-    const outcomes = await plannedOutcomes(warehouse, people('calls-d-', [0]), { reveal: ['phone'] });
-    expect(outcomes.slice(0, 2)).toEqual(['fresh', null]);
-  });
+it('people who opted out of calls stay fresh without a phone in a later run that requests phones', async () => {
+  await remember('email:calls-d-0', 'enriched', 60);
+  await remember('email:calls-d-1', 'enriched', 60);
+  const outcomes = await plannedOutcomes(warehouse, people('calls-d-', [0]), { reveal: ['phone'] });
+  expect(outcomes.slice(0, 2)).toEqual(['fresh', null]);
 });
 
 it('planRows() counts the people of the plan who were found by earlier calls to the same service', async () => {

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { historyToJSON, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCodecEndpoint, type RunningCodecEndpoint } from '../../../src/temporal/codec-endpoint.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startCodecEndpoint } from '../../../src/temporal/codec-endpoint.ts';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
 import { runInput, ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
@@ -105,66 +105,63 @@ it('a failed run with encrypted payloads leaves no readable message or stack tra
   expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
 });
 
-describe('the codec server', () => {
-  const codec = new EncryptingCodec([newKey, oldKey]);
-  const ui = 'http://127.0.0.1:8233';
-  let endpoint: RunningCodecEndpoint;
+const ui = 'http://127.0.0.1:8233';
+const endpoint = await startCodecEndpoint({
+  codec: new EncryptingCodec([newKey, oldKey]),
+  listen: { host: '127.0.0.1', port: 0 },
+  origins: [ui],
+  token: 'let-me-read',
+});
 
-  beforeAll(async () => {
-    const listen = Object.freeze({ host: '127.0.0.1', port: 0 });
-    endpoint = await startCodecEndpoint({ codec, listen, origins: [ui], token: 'let-me-read' });
+afterAll(() => endpoint.close());
+
+const ask = (
+  path: string,
+  content: unknown,
+  headers: Record<string, string> = { authorization: 'Bearer let-me-read' },
+  method = 'POST',
+): Promise<Response> =>
+  fetch(`http://127.0.0.1:${endpoint.port}${path}`, {
+    method,
+    headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
+    ...(method === 'POST' && { body: typeof content === 'string' ? content : JSON.stringify(content) }),
   });
 
-  afterAll(() => endpoint.close());
-
-  const ask = (
-    path: string,
-    content: unknown,
-    headers: Record<string, string> = { authorization: 'Bearer let-me-read' },
-    method = 'POST',
-  ): Promise<Response> =>
-    fetch(`http://127.0.0.1:${endpoint.port}${path}`, {
-      method,
-      headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
-      ...(method === 'POST' && { body: typeof content === 'string' ? content : JSON.stringify(content) }),
-    });
-
-  it('the codec server decodes payloads of a history', async () => {
-    const runId = await start(new EncryptingCodec([oldKey]));
-    const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
-    const { input } = history.events![0]!.workflowExecutionStartedEventAttributes!;
-    const answer = await ask('/decode', { payloads: input!.payloads!.map(payloadToJSON) });
-    const { payloads } = (await answer.json()) as { payloads: { data: string }[] };
-    expect(JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString())).toMatchObject({
-      runId,
-      file: 'secret-customers.csv',
-    });
-    await temporal.client.workflow.getHandle(runId).terminate();
+it('the codec server decodes payloads of a history', async () => {
+  const runId = await start(new EncryptingCodec([oldKey]));
+  const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
+  const { input } = history.events![0]!.workflowExecutionStartedEventAttributes!;
+  const answer = await ask('/decode', { payloads: input!.payloads!.map(payloadToJSON) });
+  const { payloads } = (await answer.json()) as { payloads: { data: string }[] };
+  expect(JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString())).toMatchObject({
+    runId,
+    file: 'secret-customers.csv',
   });
+  await temporal.client.workflow.getHandle(runId).terminate();
+});
 
-  it('the codec server answers requests of the Temporal UI, not of other origins', async () => {
-    const preflight = await ask(
-      '/decode',
-      undefined,
-      { origin: ui, 'access-control-request-headers': 'x-namespace' },
-      'OPTIONS',
-    );
-    expect(preflight.status).toBe(204);
-    expect(Object.fromEntries(preflight.headers)).toMatchObject({
-      'access-control-allow-origin': ui,
-      'access-control-allow-headers': 'x-namespace',
-      'access-control-allow-credentials': 'true',
-    });
-    const headers = { authorization: 'Bearer let-me-read', origin: 'https://evil.example' };
-    expect((await ask('/decode', { payloads: [] }, headers)).status).toBe(403);
-    expect(
-      (await ask('/decode', undefined, headers, 'OPTIONS')).headers.get('access-control-allow-origin'),
-    ).toBeNull();
+it('the codec server answers requests of the Temporal UI, not of other origins', async () => {
+  const preflight = await ask(
+    '/decode',
+    undefined,
+    { origin: ui, 'access-control-request-headers': 'x-namespace' },
+    'OPTIONS',
+  );
+  expect(preflight.status).toBe(204);
+  expect(Object.fromEntries(preflight.headers)).toMatchObject({
+    'access-control-allow-origin': ui,
+    'access-control-allow-headers': 'x-namespace',
+    'access-control-allow-credentials': 'true',
   });
+  const headers = { authorization: 'Bearer let-me-read', origin: 'https://evil.example' };
+  expect((await ask('/decode', { payloads: [] }, headers)).status).toBe(403);
+  expect(
+    (await ask('/decode', undefined, headers, 'OPTIONS')).headers.get('access-control-allow-origin'),
+  ).toBeNull();
+});
 
-  it('the codec server refuses a request without the token, and does not read its body', async () => {
-    expect((await ask('/decode', { payloads: [] }, {})).status).toBe(401);
-    expect((await ask('/decode', '{', {})).status).toBe(401);
-    expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
-  });
+it('the codec server refuses a request without the token, and does not read its body', async () => {
+  expect((await ask('/decode', { payloads: [] }, {})).status).toBe(401);
+  expect((await ask('/decode', '{', {})).status).toBe(401);
+  expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
 });

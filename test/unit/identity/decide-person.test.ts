@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decidePerson } from '../../../src/domain/identity/decide-person.ts';
 import {
   toComparedIdentity,
@@ -32,55 +32,53 @@ it('decidePerson() accepts a person without an id by e-mail, even if the row was
   expect(decidePerson(row, of)).toEqual({ kind: 'person', index: 0, evidence: 'email' });
 });
 
-describe('decidePerson() with decisions of the operator', () => {
-  const other = toComparedPerson({
-    id: 'p-2',
-    first_name: 'Ada',
-    last_name: 'Novak',
-    proflink_url: 'linkedin.com/in/ada',
-  });
-  const stranger = toComparedPerson({
-    id: 'p-3',
-    first_name: 'Ivo',
-    last_name: 'Lind',
-    email: 'ivo@orbit.example',
-  });
-  const decide = (people: readonly ComparedPerson[], verdicts: Readonly<Record<string, Verdict>>) =>
-    decidePerson(row, {
-      candidates: people.map((each) => ({ person: each })),
-      others: () => [],
-      wasAsked: false,
-      verdicts: new Map(Object.entries(verdicts)),
-    });
-
-  it('decidePerson() prefers the person that the operator confirmed, even if the cells fit another person', () => {
-    expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
-      kind: 'person',
-      index: 1,
-      evidence: 'confirmed',
-    });
+const other = toComparedPerson({
+  id: 'p-2',
+  first_name: 'Ada',
+  last_name: 'Novak',
+  proflink_url: 'linkedin.com/in/ada',
+});
+const stranger = toComparedPerson({
+  id: 'p-3',
+  first_name: 'Ivo',
+  last_name: 'Lind',
+  email: 'ivo@orbit.example',
+});
+const decide = (people: readonly ComparedPerson[], verdicts: Readonly<Record<string, Verdict>>) =>
+  decidePerson(row, {
+    candidates: people.map((each) => ({ person: each })),
+    others: () => [],
+    wasAsked: false,
+    verdicts: new Map(Object.entries(verdicts)),
   });
 
-  it('decidePerson() uses evidence if the person that the operator confirmed is not a candidate', () => {
-    expect(decide([person], { 'person:p-9': 'confirmed' })).toMatchObject({ index: 0, evidence: 'email' });
+it('decidePerson() prefers the person that the operator confirmed, even if the cells fit another person', () => {
+  expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
+    kind: 'person',
+    index: 1,
+    evidence: 'confirmed',
   });
+});
 
-  it('decidePerson() does not assign a person that the operator rejected', () => {
-    expect(decide([person], { 'person:p-1': 'rejected' })).toEqual({
-      kind: 'none',
-      reason: 'a decision says that the contact is not this person',
-    });
+it('decidePerson() uses evidence if the person that the operator confirmed is not a candidate', () => {
+  expect(decide([person], { 'person:p-9': 'confirmed' })).toMatchObject({ index: 0, evidence: 'email' });
+});
+
+it('decidePerson() does not assign a person that the operator rejected', () => {
+  expect(decide([person], { 'person:p-1': 'rejected' })).toEqual({
+    kind: 'none',
+    reason: 'a decision says that the contact is not this person',
   });
+});
 
-  it('decidePerson() assigns the second person who fits if the operator rejected the first', () => {
-    const byProfile = toComparedIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
-    const candidates = [{ person }, { person: other }];
-    const of = { candidates, others: () => [], wasAsked: false };
-    expect(decidePerson(byProfile, of)).toMatchObject({ kind: 'refused' });
-    const verdicts = new Map([['person:p-1', 'rejected' as const]]);
-    expect(decidePerson(byProfile, { ...of, verdicts })).toMatchObject({
-      kind: 'person',
-      index: 1,
-    });
+it('decidePerson() assigns the second person who fits if the operator rejected the first', () => {
+  const byProfile = toComparedIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
+  const candidates = [{ person }, { person: other }];
+  const of = { candidates, others: () => [], wasAsked: false };
+  expect(decidePerson(byProfile, of)).toMatchObject({ kind: 'refused' });
+  const verdicts = new Map([['person:p-1', 'rejected' as const]]);
+  expect(decidePerson(byProfile, { ...of, verdicts })).toMatchObject({
+    kind: 'person',
+    index: 1,
   });
 });

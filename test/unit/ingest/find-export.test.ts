@@ -1,6 +1,6 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/run-input.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
@@ -10,22 +10,20 @@ import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 const folder = temporaryFolder();
 const night = new Date('2026-11-20T23:30:00Z');
 
-beforeAll(() => {
-  // The files are listed from oldest to newest, although the dates in their names say otherwise.
-  const names = [
-    'crm-2026-11-20.csv',
-    'crm-2026-11-19.csv',
-    'crm+1.csv',
-    'other.csv',
-    '.crm-hidden.csv',
-    'crm-half.csv.part',
-  ];
-  for (const [age, name] of names.entries()) {
-    writeFileSync(join(folder, name), name);
-    utimesSync(join(folder, name), 1_000 + age, 1_000 + age);
-  }
-  mkdirSync(join(folder, 'crm-folder.csv'));
-});
+// The files are listed from oldest to newest, although the dates in their names say otherwise.
+const names = [
+  'crm-2026-11-20.csv',
+  'crm-2026-11-19.csv',
+  'crm+1.csv',
+  'other.csv',
+  '.crm-hidden.csv',
+  'crm-half.csv.part',
+];
+for (const [age, name] of names.entries()) {
+  writeFileSync(join(folder, name), name);
+  utimesSync(join(folder, name), 1_000 + age, 1_000 + age);
+}
+mkdirSync(join(folder, 'crm-folder.csv'));
 
 async function find(choice: ExportChoice): Promise<string[]> {
   const found = await findExports({ ...choice, from: join(folder, choice.from) }, night, 'Europe/Berlin', {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   assignDeliveredPeople,
   resultsInDelivery,
@@ -61,56 +61,48 @@ it('lateKindsOfFields() returns the kinds of known target fields, and all kinds 
   expect(kindsOf('something new')).toEqual(['waterfall_email', 'waterfall_phone']);
 });
 
-describe('assignDeliveredPeople()', () => {
-  const expected = [
-    { key: 'p1', emails: ['ada@orbit.example', 'both@orbit.example'] },
-    { key: 'p2', emails: ['bob@orbit.example', 'both@orbit.example'] },
-  ];
-  const person = (key: string | undefined, email?: string, isKnown = false) => ({
-    key,
-    emails: email === undefined ? [] : [email],
-    isKnown,
-  });
+const expected = [
+  { key: 'p1', emails: ['ada@orbit.example', 'both@orbit.example'] },
+  { key: 'p2', emails: ['bob@orbit.example', 'both@orbit.example'] },
+];
+const entry = (key: string | undefined, email?: string, isKnown = false) => ({
+  key,
+  emails: email === undefined ? [] : [email],
+  isKnown,
+});
 
-  it.each([
-    ['the person with its id', [person('p2')], ['p2']],
-    ['the person with its id, also if two entries have this id', [person('p1'), person('p1')], ['p1', 'p1']],
-    ['the only person with its e-mail if its id is unknown', [person('w9', 'bob@orbit.example')], ['p2']],
-    ['nobody if two people have its e-mail', [person('w9', 'both@orbit.example')], [undefined]],
-    [
-      'nobody if its id belongs to somebody else in the warehouse',
-      [person('x', 'bob@orbit.example', true)],
-      [undefined],
-    ],
-    [
-      'nobody if the person with its e-mail has another entry',
-      [person('p2'), person('w', 'bob@orbit.example')],
-      ['p2', undefined],
-    ],
-    [
-      'nobody if two entries with unknown ids have the same e-mail',
-      [person('w1', 'bob@orbit.example'), person('w2', 'bob@orbit.example')],
-      [undefined, undefined],
-    ],
-    [
-      'nobody if its id and its e-mail belong to two people',
-      [person('p1', 'bob@orbit.example')],
-      [undefined],
-    ],
-    [
-      'the person with its id, although two people have its e-mail',
-      [person('p1', 'both@orbit.example')],
-      ['p1'],
-    ],
-  ])('assignDeliveredPeople() assigns a waterfall entry to %s', (_, people, keys) => {
-    expect(assignDeliveredPeople(expected, people, 'waterfall')).toEqual(keys);
-  });
+it.each([
+  ['the person with its id', [entry('p2')], ['p2']],
+  ['the person with its id, also if two entries have this id', [entry('p1'), entry('p1')], ['p1', 'p1']],
+  ['the only person with its e-mail if its id is unknown', [entry('w9', 'bob@orbit.example')], ['p2']],
+  ['nobody if two people have its e-mail', [entry('w9', 'both@orbit.example')], [undefined]],
+  [
+    'nobody if its id belongs to somebody else in the warehouse',
+    [entry('x', 'bob@orbit.example', true)],
+    [undefined],
+  ],
+  [
+    'nobody if the person with its e-mail has another entry',
+    [entry('p2'), entry('w', 'bob@orbit.example')],
+    ['p2', undefined],
+  ],
+  [
+    'nobody if two entries with unknown ids have the same e-mail',
+    [entry('w1', 'bob@orbit.example'), entry('w2', 'bob@orbit.example')],
+    [undefined, undefined],
+  ],
+  ['nobody if its id and its e-mail belong to two people', [entry('p1', 'bob@orbit.example')], [undefined]],
+  [
+    'the person with its id, although two people have its e-mail',
+    [entry('p1', 'both@orbit.example')],
+    ['p1'],
+  ],
+])('assignDeliveredPeople() assigns a waterfall entry to %s', (_, people, keys) => {
+  expect(assignDeliveredPeople(expected, people, 'waterfall')).toEqual(keys);
+});
 
-  it('assignDeliveredPeople() does not assign a phone entry with an unknown id by e-mail', () => {
-    expect(assignDeliveredPeople(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([
-      undefined,
-    ]);
-  });
+it('assignDeliveredPeople() does not assign a phone entry with an unknown id by e-mail', () => {
+  expect(assignDeliveredPeople(expected, [entry('w9', 'bob@orbit.example')], 'phones')).toEqual([undefined]);
 });
 
 const both = {
