@@ -158,7 +158,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .exitOverride();
 }
 
-/** Refuses an empty value, or a flag as a value, as of an unset variable: `--output $FILE --json`. */
+/** Refuses empty values, and flags as values: without FILE, `--output $FILE --json` would write a file `--json`. */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
   const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);

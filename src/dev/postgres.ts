@@ -30,7 +30,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   // A run can stage a million rows at once. With the default of 1GB, checkpoints slow the staging down.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // This server has no replica. At level `minimal`, a table filled by its own transaction is not logged.
+  // This server has no replica. At `minimal`, rows added by the transaction that created their table skip the log.
   wal_recycle: 'off',
   wal_init_zero: 'off',
   wal_level: 'minimal',

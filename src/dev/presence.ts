@@ -55,7 +55,7 @@ export async function exclusively<Result>(
 ): Promise<Result> {
   const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
-    // The mark comes first: of two processes that look first, both could work at once.
+    // The mark comes first. Two processes that looked first would both find no other, and work at once.
     const mark = announce(directory);
     const [other] = othersPresent(directory, mark);
     try {

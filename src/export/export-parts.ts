@@ -31,8 +31,8 @@ export interface PartsFolder {
 }
 
 /**
- * Writes what has changed since the newest part as a new file, then lists it in the manifest. A crash in between
- * repeats these changes in the next part, under another name.
+ * Writes what has changed since the newest part as a new file, then lists it in the manifest. After a crash in between,
+ * the next part has these changes again.
  */
 export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder): Promise<PartsManifest> {
   const written = await readManifest(folder);

@@ -49,6 +49,7 @@ export interface SandboxOptions {
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
+/** Starts a sandbox on 127.0.0.1. @returns its URLs, its log of calls and bills, and its faults */
 export async function startSandbox(options: SandboxOptions = {}) {
   const sandbox = createSandbox(options);
   const server = fastify({

@@ -73,6 +73,7 @@ function isBearer(header: string | undefined, token: string): boolean {
   return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`));
 }
 
+/** The remote codec protocol writes bytes in base64. */
 function fromJson({ metadata = {}, data }: JsonPayload): Payload {
   return {
     metadata: Object.fromEntries(

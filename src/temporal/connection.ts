@@ -58,7 +58,7 @@ const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
 
-/** Reads when workers last polled. A busy one can leave one queue. @param now time by the database's clock */
+/** Reads when workers last polled two queues: a busy worker can stop polling one. @param now by the database's clock */
 export async function readWorkerPoll(client: Client, now: Date) {
   const queues = [
     [controlTaskQueue, workflowTasks],

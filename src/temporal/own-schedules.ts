@@ -12,7 +12,7 @@ import {
 } from '../contract/temporal-names.ts';
 import { registerSearchAttributes } from './connection.ts';
 
-/** Longest time until a late result reaches a run that has ended. */
+/** Longest time until a stored delivery reaches a run that has ended. */
 const sweepEvery = '5 minutes';
 
 /** Creates the product's own Temporal schedules. @param prunes whether the workers have a `RETENTION` */

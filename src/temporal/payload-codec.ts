@@ -107,6 +107,7 @@ function encrypt(payload: Payload, { id, key }: CodecKey): Payload {
   };
 }
 
+/** Reverses `encrypt`. @throws UsageProblem `codec.undecipherable` for another key or changed bytes */
 function decrypt(payload: Payload, { id, key }: CodecKey, where: string): Payload {
   const data = Buffer.from(payload.data ?? []);
   try {

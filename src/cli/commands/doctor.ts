@@ -147,6 +147,7 @@ async function checkService({ service }: Config): Promise<State> {
 const writeSomeMegabytes = `create temporary table written on commit drop as
   select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
 
+/** Checks that the database can be written, and that its tables are of this release. */
 async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> {
   if (databaseUrl === undefined) {
     postgresBinary('postgres');

@@ -112,6 +112,7 @@ export function printPlan(planned: PlannedExport, json: boolean): void {
   print(describePlan(plan, run.options));
 }
 
+/** The plan as `--json` prints it. */
 export function planOutput({ run, plan }: PlannedExport): OutputOf<'plan'> {
   const { short_budget: short } = plan;
   return {

@@ -158,7 +158,7 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 
-/** Lets Ctrl-C or SIGTERM end the wait for a run. Call it before the start, or a signal leaves the run making calls. */
+/** Lets Ctrl-C or SIGTERM end the wait. Call it first: a signal between start and call would leave the run calling. */
 export function interruptSignalOfRun(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
   // The handler stays until the command ends: a second signal must not stop the database before the worker has drained.

@@ -232,6 +232,7 @@ export const chosenOptions = (flags: object): Promise<FlagOptions> => readOption
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
   readOptions(flags, optionsOfSchedules);
 
+/** Reads options from parsed flags; without a flag, an option is `missing`. @throws UsageProblem */
 async function readOptions<Name extends keyof FlagOptions>(
   flags: object,
   names: readonly Name[],

@@ -73,7 +73,7 @@ export async function withSession<Result>(
         { migrations: migrated.newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
-    // The command would wait forever for its run if its worker failed or an embedded server ended.
+    // A lost server or a failed worker rejects this promise. Otherwise, the command would wait for its run forever.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
       use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);

@@ -130,6 +130,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     order by c.contact_id collate "C"`;
 }
 
+/** Collects what decides about the fields of a contact: its cells in the export, and the known values. */
 function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   const { service, organization_key: key } = row;
   const company: CompanyKey | undefined = key === null ? undefined : { service, key };

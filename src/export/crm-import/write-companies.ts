@@ -61,7 +61,7 @@ async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): 
   );
 }
 
-/** Accepts unique keys, because importers merge equal ones. A missing domain can hide a provider of free mail. */
+/** Tests that no other company has the key, because importers merge equal ones. Companies without a domain fail too. */
 function isDistinct(companies: readonly Company[], key: 'domain' | 'name'): (company: Company) => boolean {
   const counts = new Map<string, number>();
   for (const company of companies) {

@@ -25,8 +25,8 @@ const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,po
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
 
 /**
- * Writes the import files, one for each set of changed columns unless blank cells leave fields unchanged. Equal
- * contacts give equal bytes.
+ * Writes the import files: one for each set of changed columns, or one for all contacts if the importer leaves fields
+ * with blank cells unchanged. Equal contacts give equal bytes.
  */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,

@@ -63,7 +63,7 @@ function knownExportOf(name: string | undefined, recognised: CrmExport | undefin
   return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
-/** Reads `Name` beside first names as last names, unless its cells repeat these; and `Nombre` alone as full names. */
+/** `Name` beside first names has last names, unless its cells repeat the first names. `Nombre` alone has full names. */
 function withNamesInTheirPlace(
   fields: ColumnsOfPeople,
   given: Partial<ColumnsOfPeople>,

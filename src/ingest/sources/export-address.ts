@@ -70,7 +70,7 @@ function httpAddress(text: string): ExportAddress {
   return { kind: 'http', url: url.href, text: shown, name, shown, canBeFetchedAgain: url.href === shown };
 }
 
-/** Refuses http to other machines. @param from the URL that redirects, never to a service on this machine */
+/** Refuses http to other machines. @param from URL of a redirect: only this machine may redirect to this machine */
 export function refusePlainHttp(url: URL, from = url): void {
   if (url.protocol === 'https:') return;
   if (url.protocol === 'http:' && from.protocol === 'http:' && isLoopback(url.hostname)) return;

@@ -57,6 +57,7 @@ type DatedExport = FoundExport & { readonly modified: number };
 /** Matches names of hidden files, and of files that are still being written. */
 const unfinished = /^\.|\.(?:part|tmp|crdownload)$/i;
 
+/** Lists the files of a folder whose name fits, with their time of change. */
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const folder = dirname(pattern);
   const fits = namePattern(basename(pattern));

@@ -136,6 +136,7 @@ const copyColumns = [
 ] as const;
 const copyRows = `copy enrichment.run_rows (${copyColumns.join(', ')}) from stdin with (null '')`;
 
+/** Formats a row for COPY. Columns are separated by tabs, in the order of `copyColumns`. */
 function copyLine(runId: string, row: StagedRow): string {
   const fields = [runId, String(row.rowNumber), row.contactId, row.outcome, row.reason];
   for (const column of identityColumns) {

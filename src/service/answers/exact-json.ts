@@ -18,6 +18,7 @@ const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 /** An integer `request_id`, which JSON.parse would round. Quotes inside a string are escaped, so only members match. */
 const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
+/** Parses JSON as `readJson` does, without JSON in a string. Undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text.replaceAll(integerId, '"request_id":"$1"'));

@@ -94,6 +94,7 @@ export function mapTransportError(error: TransportError, endpoint: Endpoint): Se
   });
 }
 
+/** Chooses the type for an error before the first byte was written: nothing was billed. */
 function typeBeforeSending(code: string): FailureType {
   if (code === 'ABORTED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return 'not-sent.aborted';
@@ -105,6 +106,7 @@ function typeBeforeSending(code: string): FailureType {
   return 'not-sent.unreachable';
 }
 
+/** Chooses the type for an error after the first byte: the call may have been billed. */
 function typeAfterSending(code: string): FailureType {
   if (code === 'ABORTED') return 'aborted';
   if (code === 'TOO_LARGE') return 'answer-too-large';
