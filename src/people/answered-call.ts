@@ -134,12 +134,12 @@ async function readAnswers(
   const missing = new Map(calls.map(({ attemptId, httpStatus }) => [attemptId, httpStatus]));
   for (const attemptId of answers.keys()) missing.delete(attemptId);
   if (missing.size === 0) return answers;
-  const stored = await transaction
-    .selectFrom('raw_answers')
-    .select(['attempt_id', 'body_gzip'])
-    .where('attempt_id', 'in', [...missing.keys()])
-    .execute();
-  for (const { attempt_id: attemptId, body_gzip: compressed } of stored) {
+  const stored = await sql<{ attemptId: string; compressed: Buffer }>`
+    select attempt_id as "attemptId", body_gzip as compressed
+    from raw_answers
+    where attempt_id = any(${[...missing.keys()]}::text[])
+  `.execute(transaction);
+  for (const { attemptId, compressed } of stored.rows) {
     const body = await promisify(gunzip)(compressed);
     const answer = { status: missing.get(attemptId)!, headers: {}, body, receivedAt: 0 };
     answers.set(attemptId, readBulkAnswer(answer, serviceOperations.bulkMatch));

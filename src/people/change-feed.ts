@@ -106,8 +106,9 @@ export async function requireCursor(database: Kysely<Tables>, cursor: string, ne
  * @throws Problem `changes.cursor-too-old`
  */
 async function requireBeginning(database: Kysely<Tables>): Promise<void> {
-  const pruned = await database.selectFrom('changes_pruned').select('singleton').executeTakeFirst();
-  if (pruned) throw unreadable('changes.cursor-too-old', 'the oldest changes are no longer kept');
+  const pruned = await sql`select from changes_pruned`.execute(database);
+  if (pruned.rows.length > 0)
+    throw unreadable('changes.cursor-too-old', 'the oldest changes are no longer kept');
 }
 
 /** Error for a cursor that cannot be continued: the reader must copy all contacts again. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
@@ -9,14 +9,10 @@ import { UsageProblem } from '../domain/problem.ts';
  * @throws Problem `source.unknown` with the sources of the warehouse
  */
 export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
-  const rows = await database
-    .selectFrom('runs')
-    .select('source')
-    .distinct()
-    .where('source', 'is not', null)
-    .orderBy('source')
-    .execute();
-  const known = rows.flatMap((row) => row.source ?? []);
+  const { rows } = await sql<{ source: string }>`
+    select distinct source from runs where source is not null order by source
+  `.execute(database);
+  const known = rows.map((row) => row.source);
   if (known.includes(source)) return;
   throw new UsageProblem('source.unknown', `the warehouse has no source "${source}"`, {
     where: '--source',
@@ -34,14 +30,11 @@ export async function hasContactsOfService(
   service: string,
   { source, runId }: { readonly source: string | undefined; readonly runId: string | undefined },
 ): Promise<boolean> {
-  const contact = await database
-    .selectFrom('contact_matches')
-    .where('valid_to', 'is', null)
-    .select('contact_id')
-    .where('service', '=', service)
-    .$if(source !== undefined, (contacts) => contacts.where('source', '=', source!))
-    .$if(runId !== undefined, (contacts) => contacts.where('run_id', '=', runId!))
-    .limit(1)
-    .executeTakeFirst();
-  return contact !== undefined;
+  const { rows } = await sql`
+    select from contact_matches
+    where valid_to is null and service = ${service} and source = coalesce(${source ?? null}, source)
+      and run_id = coalesce(${runId ?? null}, run_id)
+    limit 1
+  `.execute(database);
+  return rows.length > 0;
 }

@@ -124,7 +124,7 @@ export async function removeSuppressedData(
   );
   await extendSuppressions(transaction, runId, theirs, keysOfCall(call));
   await hideSuppressedPeople(transaction, [attemptId], ids);
-  await transaction.deleteFrom('raw_answers').where('attempt_id', '=', attemptId).execute();
+  await sql`delete from raw_answers where attempt_id = ${attemptId}`.execute(transaction);
   await clearSuppressedRows(
     transaction,
     runId,

@@ -350,18 +350,11 @@ export async function rejectPerson(
 ): Promise<void> {
   const { runId, rowNumber, reason, asked } = rejected;
   await database.transaction().execute(async (transaction) => {
-    await transaction
-      .updateTable('run_rows')
-      .set({ outcome: 'rejected', reason })
-      .where('run_id', '=', runId)
-      .where('row_number', '=', rowNumber)
-      .where('outcome', 'is', null)
-      .execute();
-    await transaction
-      .deleteFrom('claims')
-      .where('run_id', '=', runId)
-      .where('row_number', '=', rowNumber)
-      .execute();
+    await sql`
+      update run_rows set outcome = 'rejected', reason = ${reason}
+      where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
+    `.execute(transaction);
+    await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
     await recordRejectedLookup(transaction, runId, rowNumber, asked);
   });
 }
