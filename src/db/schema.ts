@@ -3,37 +3,6 @@ import type { Generated, ColumnValueTypes, Timestamp } from './column-types.ts';
 
 /** The tables that queries of Kysely name. The files of `sql` have the meaning of columns. */
 export interface Tables {
-  changes_pruned: {
-    singleton: Generated<boolean>;
-    pruned_change_id: string;
-  };
-  claims: {
-    identity_key: string;
-    service: string;
-    run_id: string;
-    row_number: number;
-  };
-  contact_matches: {
-    match_id: Generated<string>;
-    source: string;
-    contact_id: string;
-    service: string;
-    person_key: string;
-    evidence: string;
-    asked: boolean;
-    run_id: string;
-    row_number: number;
-    attempt_id: string | null;
-    valid_from: Generated<Timestamp>;
-    valid_to: Timestamp | null;
-    ended_reason: string | null;
-  };
-  raw_answers: {
-    attempt_id: string;
-    received_at: Generated<Timestamp>;
-    body_gzip: Buffer;
-    unrecorded_keys: Generated<string[]>;
-  };
   run_rows: {
     run_id: string;
     row_number: number;

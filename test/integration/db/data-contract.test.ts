@@ -162,7 +162,7 @@ function testsOf(
 }
 
 /** Tables that queries of Kysely name. Raw SQL needs no types of tables. */
-const queriedTables = ['changes_pruned', 'claims', 'contact_matches', 'raw_answers', 'run_rows', 'runs'];
+const queriedTables = ['run_rows', 'runs'];
 
 /** The TypeScript types in which the driver returns values. A float would round money and identifiers. */
 const types: Readonly<Record<string, string>> = {
