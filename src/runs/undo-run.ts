@@ -1,10 +1,11 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DecisionNote } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isCrmExport } from '../db/run-states.ts';
+import type { Tables } from '../db/schema.ts';
+import { exportSortKey, isCrmExport } from '../db/run-states.ts';
 import { digest, withDigestLocked } from '../people/digest.ts';
 import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
-import { recordContactsOfRepeatingExport } from '../people/record-contacts.ts';
+import { recordContacts, recordContactsOfRepeatingExport } from '../people/record-contacts.ts';
 import type { PersonReference } from '../people/people-tables.ts';
 
 /** Numbers of contacts with a person that an undo, or its revert, can change. */
@@ -27,8 +28,11 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       ) or exists (
         select from run_rows r
         join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isCrmExport('u'))}
-        where r.contact_id = k.contact_id and r.run_id <> k.run_id) as is_repeated
+        -- An earlier export without records, such as one whose run was declined, does not decide about contacts.
+        where r.contact_id = k.contact_id and ${sql.raw(`${exportSortKey('u')} > ${exportSortKey('self')}`)}
+      ) as is_repeated
       from contact_records k
+      join runs self on self.run_id = k.run_id
       where k.run_id = ${runId}
         and exists (
           select from contact_matches m
@@ -75,22 +79,35 @@ export async function revertUndo(
   signal: AbortSignal,
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {
-  await mark(warehouse, runId, sql`undone_at = null, undone_by = null, undone_reason = null`);
+  await mark(
+    warehouse,
+    runId,
+    sql`undone_at = null, undone_by = null, undone_reason = null`,
+    // The run has no record of a contact that was unchanged since a run that is undone meanwhile.
+    (transaction) => recordContacts(transaction, runId, sql<boolean>`true`),
+  );
   return digest(warehouse, signal, progress);
 }
 
 /**
  * Marks a run as undone or not, and queues its contacts and the people that they compete for.
  *
+ * @param record adds contact records of the run before its contacts are queued
  * @throws Error if the run has not ended, or its answers were discarded
  */
-async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder<unknown>): Promise<void> {
+async function mark(
+  warehouse: Warehouse,
+  runId: string,
+  assignments: RawBuilder<unknown>,
+  record: (transaction: Transaction<Tables>) => Promise<void> = async () => {},
+): Promise<void> {
   await withDigestLocked(warehouse.database, async (transaction) => {
     const marked = await sql`
       update runs set ${assignments}
       where run_id = ${runId} and finished_at is not null and answers_discarded_at is null
     `.execute(transaction);
     if (!marked.numAffectedRows) throw new Error(`run ${runId} has not ended, or its answers were discarded`);
+    await record(transaction);
     await recordContactsOfRepeatingExport(transaction, runId);
     await sql`
       insert into digest_queue (kind, owner, name)

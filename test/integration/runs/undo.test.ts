@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
+import { finishRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../helpers/warehouse/rows.ts';
 import {
   runningRunOf,
+  plannedRun,
   plannedOutcomes,
   personOf,
   endPlayedRun,
@@ -91,6 +93,24 @@ it('reverting undone runs in any order returns a contact filled without a call t
   for (const runId of [first, second]) await undo(runId);
   for (const runId of [second, first]) await revertUndo(warehouse, runId, noSignal);
   expect(await contents()).toEqual(before);
+});
+
+it('revertUndo() restores a contact although the run that first had its unchanged record stays undone', async () => {
+  const first = await endedRun([known('same')]);
+  const second = await endedRun([known('same')]);
+  for (const runId of [second, first]) await undo(runId);
+  expect(await contact('same')).toBeUndefined();
+  await revertUndo(warehouse, second, noSignal);
+  expect(await contact('same')).toMatchObject({ person_id: 'id-same', run_id: second });
+});
+
+it('measureUndo() counts no export of an earlier run that was declined', async () => {
+  const declined = await plannedRun(warehouse, [known('declined').row]);
+  await finishRun(warehouse, declined, 'cancelled', undefined);
+  const runId = await endedRun([known('declined')]);
+  expect(await measureUndo(warehouse, runId)).toEqual({ removed: 1, restored: 0 });
+  await undo(runId);
+  expect(await contact('declined')).toBeUndefined();
 });
 
 it('after an undo, a run of the same export under another source gets the people without a call', async () => {
