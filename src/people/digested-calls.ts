@@ -137,7 +137,7 @@ export async function writeCalls(
       : digested,
   );
   await writeOutcomes(transaction, answered);
-  await writeWithheld(transaction, calls);
+  await writeUnmatchedPeople(transaction, calls);
   await recordLookups(transaction, answered);
 }
 
@@ -210,10 +210,10 @@ async function writeOutcomes(
 const discarded = '; the answer was discarded';
 
 /**
- * Writes the people of answers who belong to no contact. An erasure uses these keys to find people who are only in a
- * stored body.
+ * Quarantines the people of answers who fit no row. An erasure finds people who are only in a stored body by keys that
+ * are written beside the body.
  */
-async function writeWithheld(
+async function writeUnmatchedPeople(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {

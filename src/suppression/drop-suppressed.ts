@@ -29,10 +29,10 @@ export async function dropSuppressedWithoutCall(
 }
 
 /**
- * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. A key of the row counts, and any
- * key that an answer has for the row's contact or for a person with an identifier of the row, with the current domains.
+ * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. The list is compared with the keys
+ * of the row, and with all keys of its contact's person and of people who share an identifier with the row.
  *
- * @param which condition on `r`, a row of the run; other rows stay
+ * @param which condition on `r`, a row of the run: only these rows get the outcome
  * @returns how many rows were suppressed
  */
 export async function dropSuppressed(

@@ -117,7 +117,8 @@ class BatchInProgress {
     if (!turn.result) return undefined;
     const { group, result, paused } = turn.result;
     if ('people' in result) this.#isRegistered = false;
-    const pausedByRate = result.kind === 'recorded' ? await this.#digest(result.attemptId) : undefined;
+    const pausedByRate =
+      result.kind === 'recorded' ? await this.#digestAndCheckRate(result.attemptId) : undefined;
     if (result.kind !== 'wait') this.#waitsSince = performance.now();
     const ended = await this.#continue(group, result);
     if (paused ?? pausedByRate) return this.#stop(paused ?? pausedByRate);
@@ -152,11 +153,12 @@ class BatchInProgress {
   }
 
   /**
-   * Digests the answer after the turn in the queue, so that other calls can begin.
+   * Digests the answer, and pauses the run if its match rate is too low. This happens after the batch's turn in the
+   * call queue, so that other calls can begin.
    *
    * @returns why a low match rate pauses the run; undefined: the run continues
    */
-  async #digest(attemptId: string): Promise<StatusReason | undefined> {
+  async #digestAndCheckRate(attemptId: string): Promise<StatusReason | undefined> {
     const { warehouse } = this.#dependencies;
     const { runId, options } = this.#open.run;
     await untilDatabaseIsBack(() => digestAnswer(warehouse, attemptId));

@@ -81,7 +81,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     heading: 'Export:',
     description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
     repeatable: true,
-    read: (_, choices) => parseRowFilters(withoutPeople(choices)),
+    read: (_, choices) => parseRowFilters(requireNoPersonIn(choices)),
     missing: [],
     show: (only) => formatRowFilters(only).join('; ') || null,
   },
@@ -285,7 +285,7 @@ function invalid(where: string, what: string, next: string, type = 'setting.inva
 }
 
 /** Refuses conditions of `--only` that name a person, because Temporal shows these conditions. */
-function withoutPeople(choices: readonly string[]): readonly string[] {
+function requireNoPersonIn(choices: readonly string[]): readonly string[] {
   const refusal = { what: 'this condition', where: '--only', next: describingColumnAdvice };
   return choices.map((text) => requireNoPersonalData(text, refusal));
 }

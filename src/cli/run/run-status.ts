@@ -62,7 +62,7 @@ export async function describeMissingCalls(
 
 /** Corrects the stored facts of a run that nobody carries out; its status is then `interrupted`. */
 export async function correctedFacts(session: Session, facts: RunFacts) {
-  const present = await presentReason(session, facts);
+  const present = await currentReason(session, facts);
   if (present === undefined) return { facts, status: facts.status };
   const isInterrupted = present.reason_type !== facts.reason_type && present.reason_type !== null;
   return { facts: { ...facts, ...present }, status: isInterrupted ? 'interrupted' : facts.status };
@@ -122,11 +122,12 @@ type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
  * Finds why a run does not continue. Its stored status can be old: a killed worker or workflow cannot change it.
  * Undefined if the stored facts are right.
  */
-async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
+async function currentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
+  // The next period of a budget resumes such a run, but only if a worker runs.
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
   if (!isWorking(facts) && !isBudgetPause) return undefined;
-  const isServer = session.config.temporalAddress !== undefined;
+  const hasTemporalServer = session.config.temporalAddress !== undefined;
   const { reason, next = '', isTemporalAway } = (await findLostWorker(session)) ?? {};
   if (isTemporalAway) return isBudgetPause ? undefined : { reason_type: null, reason: reason!, next };
   if (reason !== undefined && isBudgetPause)
@@ -137,11 +138,11 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
     return {
       reason_type: 'run.no-worker',
       reason: `no worker carries out the run, and no call is sent until it continues${inFlight > 0 ? lostCalls : ''}`,
-      next: isServer ? next : `enrich resume ${runId}`,
+      next: hasTemporalServer ? next : `enrich resume ${runId}`,
     };
   }
   // A scheduled run that waits for the run before it has no workflow yet.
-  if (!isServer || status === 'ingesting') return undefined;
+  if (!hasTemporalServer || status === 'ingesting') return undefined;
   const lost = await findLostWorkflow(session, runId);
   // The run may have ended after its status was read.
   if (!lost || (await getRun(session.warehouse, runId)).status !== status) return undefined;

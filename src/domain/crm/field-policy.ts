@@ -57,7 +57,7 @@ export interface FieldFacts {
   /** The value in the warehouse; null if it has none. */
   readonly ours: string | null;
   readonly observedAt: Date | null;
-  /** Time when the CRM last changed the record, from the CRM's own column. */
+  /** When the CRM last changed the record; null if unknown: `overwrite-older` then fills only empty cells. */
   readonly modifiedAt: Date | null;
   /** True if the e-mail is verified, or the phone number is valid. */
   readonly isVerified: boolean;
