@@ -66,7 +66,7 @@ const serviceAddress = url('http:', 'https:')
   })
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
 
-/** A setting whose text `read` converts, or refuses by undefined. @param must completes the error "must be …" */
+/** A setting. `read` converts its text, or refuses it with undefined. @param must completes the error "must be …" */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);

@@ -94,7 +94,7 @@ exceeded at any moment.`)
     });
 }
 
-/** Tells running workflows that a budget has changed. Runs whose workflow has ended are skipped. */
+/** Tells running workflows that a budget has changed. Runs without an open workflow are skipped. */
 async function signalRuns(client: Client, runIds: readonly string[]): Promise<void> {
   for (const runId of runIds)
     await client.workflow

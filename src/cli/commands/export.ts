@@ -270,7 +270,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   if (cursor !== null) printProgress(`to export only what changes after this export: --since ${cursor}`);
 }
 
-/** Explains decisions whose name does not explain itself. */
+/** Explains decisions that need more than their name. */
 const meanings: { readonly [Decision in FieldDecision]?: string } = {
   filled: "filled: the CRM's cell was blank",
   overwritten: 'overwritten: the CRM had another value',

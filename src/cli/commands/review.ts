@@ -59,7 +59,7 @@ interface ListFlags extends CommonFlags {
   readonly limit: number;
 }
 
-/** Formats a contact, the people whom it could be, and the decisions about it. */
+/** Formats a contact, the people that it could be, and the decisions about it. */
 function describe({ candidates, decisions: decided, ...contact }: Review): string {
   return [
     describeFields(contact),

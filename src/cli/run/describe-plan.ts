@@ -57,7 +57,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     );
   if (plan.asks_unknown_again)
     lines.push(
-      '  --on-unknown retry repeats calls whose answer is lost: the worst case counts each person twice',
+      '  --on-unknown retry repeats calls without an answer: the worst case counts each person twice',
     );
   if (plan.found_before > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(

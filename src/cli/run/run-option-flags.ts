@@ -318,7 +318,7 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/** Refuses a waterfall without a limit per person, whose vendors set their own prices, and the limit without it. */
+/** Refuses a waterfall without a limit per person, because vendors set their own prices, and a limit without it. */
 function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;

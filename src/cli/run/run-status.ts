@@ -60,7 +60,7 @@ export async function describeMissingCalls(
   return earlier && `this run made no call; the last run with calls is ${shortRunId(earlier)}`;
 }
 
-/** Corrects the stored facts of a run that nobody carries out; its status is then `interrupted`. */
+/** Corrects the stored facts of a run without a worker or workflow; its status is then `interrupted`. */
 export async function correctedFacts(session: Session, facts: RunFacts) {
   const present = await currentReason(session, facts);
   if (present === undefined) return { facts, status: facts.status };
@@ -70,7 +70,7 @@ export async function correctedFacts(session: Session, facts: RunFacts) {
 
 /**
  * Prints the end of a run and sets the exit code. Contacts are personal data, so only a terminal shows them, or the
- * demo (`commandsOfDemo`), whose people are invented.
+ * demo (`commandsOfDemo`), because its people are invented.
  */
 export async function printRunEnd(
   session: Session,

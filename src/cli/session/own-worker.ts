@@ -63,8 +63,8 @@ export async function startOwnWorker(parts: WorkerParts) {
       connection,
       namespace: stack.temporal.namespace,
       codec,
-      // Temporal gives a versioned worker no tasks until an operator makes its version current, which nobody does on an
-      // embedded server.
+      // Temporal gives a versioned worker no tasks until an operator makes its version current. An embedded server has
+      // no operator.
       version: stack.temporal.embedded ? undefined : config.workerVersion,
     },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),

@@ -149,7 +149,8 @@ create view enrichment.contact_changes as
       where later.source = newest.source and later.contact_id = newest.contact_id
         and later.change_id > newest.change_id)
     union all
-    select 0, null, source, contact_id
+    -- With these types, PostgreSQL applies a condition on the cursor before the union: 30 ms instead of 240 ms.
+    select 0::bigint, null::timestamptz, source, contact_id
     from enrichment.enriched_contacts k
     where not exists (select from enrichment.changes h where h.source = k.source and h.contact_id = k.contact_id)
   ) h
